@@ -121,6 +121,16 @@ PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes) {
     return (char *)phi__arena_take_aligned(arena, bytes, 1);
 }
 
+PHI__FN void *phi__arena_grow(phi_arena *arena, void *old, size_t count, size_t *cap, size_t size) {
+    if (count < *cap) return old;
+    size_t more = phi__max(phi__mul(*cap, 2), 4);
+    void *out = phi_arena_alloc(arena, phi__mul(more, size));
+    if (out == NULL) return NULL;
+    if (count > 0) memcpy(out, old, count * size);
+    *cap = more;
+    return out;
+}
+
 PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out) {
     if (s.len == SIZE_MAX) return false;
     char *copy = phi__arena_bytes(arena, s.len + 1);

@@ -77,11 +77,9 @@ PHI__FN bool phi__str_ends(phi_str s, const char *suffix) {
     return s.len >= n && memcmp(s.at + s.len - n, suffix, n) == 0;
 }
 
-static char phi__base_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
-
 static bool phi__base_same_nocase(const char *a, const char *b, size_t n) {
     for (size_t i = 0; i < n; i++)
-        if (phi__base_lower(a[i]) != phi__base_lower(b[i])) return false;
+        if (phi__lower(a[i]) != phi__lower(b[i])) return false;
     return true;
 }
 

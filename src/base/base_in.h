@@ -89,6 +89,8 @@ static inline bool phi__is_alnum(char c) {
     return phi__is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
+static inline char phi__lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
 static inline size_t phi__min(size_t a, size_t b) { return a < b ? a : b; }
 
 static inline size_t phi__max(size_t a, size_t b) { return a > b ? a : b; }
@@ -158,6 +160,11 @@ PHI__FN void phi__arena_rewind(phi_arena *arena);
 
 /* Returns the bytes of all blocks in use. */
 PHI__FN size_t phi__arena_taken(const phi_arena *arena);
+
+/* Makes room for one more element in the array `old` of the arena, which has `count` elements of
+   `size` bytes and room for *cap. A full array is copied to one of twice the room (at least 4);
+   the old array stays until the arena is reset. NULL: no memory, and *cap is unchanged. */
+PHI__FN void *phi__arena_grow(phi_arena *arena, void *old, size_t count, size_t *cap, size_t size);
 
 /* Copies `s` with a terminator, which is not counted. False: no memory, and *out is unchanged. */
 PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out);

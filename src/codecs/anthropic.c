@@ -63,7 +63,7 @@ static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool med
 
 static void phi__anthropic_cited(phi__encoder *e, phi_str text, phi_str citations) {
     phi__buf *out = &e->scratch;
-    if (citations.len == 0 || citations.at[0] != '[' || !phi__render_goes(e, citations)) {
+    if (!phi__render_cites(e, citations)) {
         phi__render_text_part(e, text);
         return;
     }
@@ -134,7 +134,7 @@ static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
             text = &m->content[i];
             texts++;
         }
-    bool opaque = !m->is_error && phi__render_any_opaque(e, m);
+    bool opaque = !m->is_error && phi__render_any_opaque(e, m, NULL);
     if (media || opaque || texts > 1 || phi__render_any(e, m, PHI__RENDER_OMIT)) {
         phi__buf_text(out, ",\"content\":[");
         phi__anthropic_parts(e, m, media || opaque);
@@ -571,8 +571,7 @@ static bool phi__anthropic_ends_opaque(const phi__encoder *e, const phi_message 
     for (size_t i = m->role == PHI_ROLE_USER ? m->content_count : 0; i > 0; i--) {
         const phi_content *c = &m->content[i - 1];
         if (phi__render_is_opaque(e->codec, c)) return true;
-        if (phi__render_is_image(c) || (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)))
-            return false;
+        if (phi__render_is_image(c) || phi__codec_is_text(c)) return false;
     }
     return false;
 }
@@ -593,17 +592,15 @@ static bool phi__anthropic_begins(const phi__encoder *e, size_t at) {
     return true;
 }
 
-/* True if the user message after an answer holds more than results: the user's own blocks, or
-   images of error results. A server tool's call can then no longer get a result. */
+/* True if an answer has calls of server tools that can no longer get a result, because the user
+   message after the answer holds more than results: the user's own blocks, or images of error
+   results. The API refuses a call without its result. */
 static bool phi__anthropic_abandons(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
-    size_t i = 0;
-    if (phi__render_abandons(e, at, phi__anthropic_is_server_call)) return true;
-    while (i < m->content_count && !(phi__render_is_opaque(e->codec, &m->content[i]) &&
-                                     phi__anthropic_is_server_call(m->content[i].name)))
-        i++;
-    if (i == m->content_count || (e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return false;
-    for (i = at + 1; i < e->spec->item_count; i++) {
+    if (!phi__render_any_opaque(e, m, phi__anthropic_is_server_call)) return false;
+    if (phi__render_user_follows(e, at)) return true;
+    if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return false;
+    for (size_t i = at + 1; i < e->spec->item_count; i++) {
         m = e->spec->items[i].message;
         if (m->role == PHI_ROLE_ASSISTANT) return false;
         if (m->role == PHI_ROLE_TOOL_RESULT && m->is_error &&
@@ -645,8 +642,7 @@ static uint32_t phi__anthropic_form(const phi__encoder *e, size_t at, bool after
 static void phi__anthropic_update(phi__encoder *e, const phi_message *m, bool system) {
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__render_text_part(e, c->text);
+        if (phi__codec_is_text(c)) phi__render_text_part(e, c->text);
         if (system && phi__render_is_opaque(e->codec, c)) phi__render_opaque(e, c);
     }
 }
@@ -659,7 +655,7 @@ static void phi__anthropic_answer(phi__encoder *e, const phi_message *m, uint32_
     phi__buf *out = &e->scratch;
     for (size_t i = 0; last != SIZE_MAX && i <= last; i++) {
         const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
+        if (phi__codec_is_text(c))
             phi__anthropic_cited(e, i == last && !paused ? phi__render_trim_end(c->text) : c->text,
                                  whole ? c->citations : phi__str(NULL, 0));
         else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0) {
@@ -688,11 +684,9 @@ static void phi__anthropic_answer(phi__encoder *e, const phi_message *m, uint32_
 
 static void phi__anthropic_render(phi__encoder *e, const phi_message *m, size_t at, uint32_t form) {
     (void)at;
-    if ((form & PHI__ANTHROPIC_MEDIA) != 0) {
-        for (size_t i = 0; i < m->content_count; i++)
-            if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK)
-                phi__anthropic_media_block(e, &m->content[i]);
-    } else if (m->is_update)
+    if ((form & PHI__ANTHROPIC_MEDIA) != 0)
+        phi__render_blocks(e, m, phi__anthropic_media_block);
+    else if (m->is_update)
         phi__anthropic_update(e, m, (form & PHI__ANTHROPIC_SYSTEM) != 0);
     else if (m->role == PHI_ROLE_USER)
         phi__anthropic_parts(e, m, true);
@@ -706,11 +700,7 @@ static void phi__anthropic_append(phi__encoder *e, const phi_message *m, size_t 
                                   phi_str blocks) {
     (void)at;
     if (blocks.len == 0) return;
-    phi__claude_append(e,
-                       m->role == PHI_ROLE_ASSISTANT         ? PHI_ROLE_ASSISTANT
-                       : (form & PHI__ANTHROPIC_SYSTEM) != 0 ? PHI__ROLE_SYSTEM
-                                                             : PHI_ROLE_USER,
-                       blocks);
+    phi__claude_append(e, m, (form & PHI__ANTHROPIC_SYSTEM) != 0, blocks);
     if (m->role != PHI_ROLE_ASSISTANT && e->count > 0 &&
         (e->spec->plain || !phi__anthropic_any_opaque(m) || !phi__anthropic_ends_opaque(e, m)))
         e->mark_piece = e->count - 1;

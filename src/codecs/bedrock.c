@@ -169,7 +169,7 @@ static void phi__bedrock_thinking(phi__encoder *e, const phi_content *c, bool is
 
 static void phi__bedrock_cited(phi__encoder *e, phi_str text, phi_str citations) {
     phi__buf *out = &e->scratch;
-    if (citations.len == 0 || citations.at[0] != '[' || !phi__render_goes(e, citations)) {
+    if (!phi__render_cites(e, citations)) {
         phi__bedrock_text(e, text);
         return;
     }
@@ -180,6 +180,10 @@ static void phi__bedrock_cited(phi__encoder *e, phi_str text, phi_str citations)
 
 /* True if an opaque block of this type is a call of the server's own tools. */
 static bool phi__bedrock_is_server_call(phi_str name) { return phi__str_is(name, "toolUse"); }
+
+static bool phi__bedrock_is_tool(phi_str name) {
+    return phi__bedrock_is_server_call(name) || phi__str_is(name, "toolResult");
+}
 
 static bool phi__bedrock_sends(const phi__encoder *e, const phi_message *m, size_t block,
                                uint32_t form) {
@@ -193,8 +197,7 @@ static bool phi__bedrock_sends(const phi__encoder *e, const phi_message *m, size
 static bool phi__bedrock_says(const phi__encoder *e, const phi_message *m, size_t block,
                               uint32_t form) {
     const phi_content *c = &m->content[block];
-    return (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) ||
-           (phi__codec_is_call(c)) || phi__bedrock_sends(e, m, block, form);
+    return phi__codec_is_text(c) || phi__codec_is_call(c) || phi__bedrock_sends(e, m, block, form);
 }
 
 /* ---- answers: events, from frames or lines of JSON, to a message ----
@@ -673,15 +676,16 @@ static void phi__bedrock_end(void *state, phi__assembly *a) {
 /* Reads one JSON answer, or lines that were sent with the content type of JSON. */
 static void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
+    const phi__framing *framing = phi__frames_framing();
     phi__frames lines;
     phi__frame line;
     body = phi__str_trim(body);
     if (!phi__bedrock_answer(st, a, body)) {
-        phi__frames_init(&lines, a->memory, 0);
-        phi__frames_feed(&lines, body.at, body.len);
-        while (body.len > 0 && body.at[0] == '{' && phi__frames_next(&lines, &line) > 0)
+        framing->init(&lines, a->memory, 0);
+        framing->feed(&lines, body.at, body.len);
+        while (body.len > 0 && body.at[0] == '{' && framing->next(&lines, &line) > 0)
             phi__bedrock_stream_event(st, a, line.name, line.payload);
-        phi__frames_free(&lines);
+        framing->free(&lines);
     }
     if (st->heard)
         phi__bedrock_end(state, a);
@@ -754,7 +758,10 @@ static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at, bool after) 
         if (phi__bedrock_is_claude(e)) form |= PHI__BEDROCK_SIGNED;
     }
     if (phi__render_same_protocol(e, at)) form |= PHI__BEDROCK_PROTOCOL;
-    if (phi__render_abandons(e, at, phi__bedrock_is_server_call)) form |= PHI__BEDROCK_ABANDONED;
+    /* after the user has spoken, missing results will not come: leave out their calls */
+    if (phi__render_any_opaque(e, m, phi__bedrock_is_server_call) &&
+        phi__render_user_follows(e, at))
+        form |= PHI__BEDROCK_ABANDONED;
     return form;
 }
 
@@ -814,16 +821,9 @@ static void phi__bedrock_append(phi__encoder *e, const phi_message *m, size_t at
                                 phi_str blocks) {
     (void)at;
     /* The API accepts the server's tool uses and results only in a request with tools. */
-    for (size_t i = 0; i < m->content_count && !e->had_calls; i++)
-        e->had_calls = phi__render_is_opaque(e->codec, &m->content[i]) &&
-                       (phi__str_is(m->content[i].name, "toolUse") ||
-                        phi__str_is(m->content[i].name, "toolResult"));
+    e->had_calls = e->had_calls || phi__render_any_opaque(e, m, phi__bedrock_is_tool);
     if (blocks.len == 0) return;
-    phi__claude_append(e,
-                       m->role == PHI_ROLE_ASSISTANT       ? PHI_ROLE_ASSISTANT
-                       : (form & PHI__BEDROCK_SYSTEM) != 0 ? PHI__ROLE_SYSTEM
-                                                           : PHI_ROLE_USER,
-                       blocks);
+    phi__claude_append(e, m, (form & PHI__BEDROCK_SYSTEM) != 0, blocks);
     if (e->open_role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
 }
 
@@ -895,8 +895,8 @@ static phi__claude_plan phi__bedrock_plan(const phi__encoder *e) {
     phi__claude_plan plan = phi__claude_plan_now(e);
     if (phi__bedrock_is_claude(e)) return plan;
     memset(&plan, 0, sizeof plan); /* budgets, and the tokens added for them, are for Claude only */
-    plan.max_tokens = e->spec->max_tokens != 0 ? e->spec->max_tokens : e->spec->model->max_tokens;
-    if (plan.max_tokens == 0) plan.max_tokens = 8192;
+    plan.max_tokens = phi__takes_tokens(e->spec);
+    if (plan.max_tokens == 0) plan.max_tokens = PHI__TAKES_TOKENS;
     return plan;
 }
 

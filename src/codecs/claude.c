@@ -97,7 +97,7 @@ PHI__FN phi__claude phi__claude_of(phi_str id) {
 PHI__FN size_t phi__claude_last_sent(const phi__codec *codec, const phi_message *m) {
     for (size_t i = m->content_count; i > 0; i--) {
         const phi_content *c = &m->content[i - 1];
-        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) return i - 1;
+        if (phi__codec_is_text(c)) return i - 1;
         if (phi__codec_is_call(c)) return i - 1;
         if (phi__render_is_opaque(codec, c)) return i - 1;
     }
@@ -134,8 +134,8 @@ PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec) {
     phi__claude_plan p = PHI_ZERO;
     p.claude = phi__claude_of(phi_str_of(spec->model->id));
     p.adaptive = p.claude.adaptive || (spec->model->quirks & PHI_QUIRK_ADAPTIVE_THINKING) != 0;
-    p.max_tokens = spec->max_tokens != 0 ? spec->max_tokens : spec->model->max_tokens;
-    if (p.max_tokens == 0) p.max_tokens = 8192;
+    p.max_tokens = phi__takes_tokens(spec);
+    if (p.max_tokens == 0) p.max_tokens = PHI__TAKES_TOKENS;
     if (spec->model->reasoning) {
         p.thinks = spec->thinking != PHI_THINKING_OFF || p.claude.off == PHI__CLAUDE_OFF_BETWEEN ||
                    p.claude.off == PHI__CLAUDE_OFF_CANNOT;
@@ -233,8 +233,7 @@ PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, 
     if (effort) phi__records_str(out, "effort", phi_str_of(phi__claude_effort(e->spec)));
     if (with_format) {
         phi__records_raw(out, "format", "{\"type\":\"json_schema\",\"schema\":");
-        phi__encode_scratch(e);
-        phi__encode_piece(e, phi_str_of(format->schema));
+        phi__encode_insert(e, phi_str_of(format->schema));
         phi__buf_char(out, '}');
     }
     phi__buf_char(out, '}');

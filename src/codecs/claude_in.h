@@ -35,8 +35,13 @@ typedef struct phi__claude_plan {
     uint32_t max_tokens, budget;
 } phi__claude_plan;
 
-/* Appends blocks to the message of a role, in either protocol. */
-static inline void phi__claude_append(phi__encoder *e, phi_role role, phi_str blocks) {
+/* Appends a message's blocks to the open message of its role, in either protocol. is_system: the
+   message is an update that is sent as a system message. */
+static inline void phi__claude_append(phi__encoder *e, const phi_message *m, bool is_system,
+                                      phi_str blocks) {
+    phi_role role = m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT
+                    : is_system                   ? PHI__ROLE_SYSTEM
+                                                  : PHI_ROLE_USER;
     phi__encode_role(e, role,
                      role == PHI_ROLE_ASSISTANT
                          ? PHI__LIT("]},{\"role\":\"assistant\",\"content\":[")

@@ -31,17 +31,11 @@ typedef struct phi__gemini_state {
 
 #define PHI__GEMINI_UNSIGNED "skip_thought_signature_validator"
 
-/* True for model 3 and later: it checks signatures, and results may hold images. */
-static bool phi__gemini_three(const phi__encoder *e) {
-    return phi__gemini_version(e->spec->model) >= 30;
-}
-
 /* True if phi__assembly_finish invented this id because the model sent none. */
 static bool phi__gemini_invented(phi_str id) {
     if (id.len != 21 || memcmp(id.at, "call_", 5) != 0) return false;
     for (size_t i = 5; i < id.len; i++)
-        if (!((id.at[i] >= '0' && id.at[i] <= '9') || (id.at[i] >= 'a' && id.at[i] <= 'f')))
-            return false;
+        if (!phi__is_digit(id.at[i]) && (id.at[i] < 'a' || id.at[i] > 'f')) return false;
     return true;
 }
 
@@ -412,7 +406,7 @@ static phi__json_text phi__gemini_other(phi_str raw) {
 static void phi__gemini_opaque(phi__gemini_state *st, phi__assembly *a, phi_str raw,
                                phi__json_text kind) {
     phi_str name;
-    if (!phi__kept_is_object(&a->scratch, raw, &a->no_memory)) return;
+    if (!phi__kept_is_object(a, raw)) return;
     if (!phi__json_cursor_unescape_arena(&a->scratch, kind, &name)) {
         a->no_memory = true;
         return;
@@ -769,8 +763,7 @@ static void phi__gemini_put_format(phi__encoder *e) {
     phi__buf_text(&e->scratch, ",\"responseMimeType\":\"application/json\"");
     if (format->kind != PHI_FORMAT_JSON_SCHEMA) return;
     phi__buf_text(&e->scratch, ",\"responseJsonSchema\":");
-    phi__encode_scratch(e);
-    phi__encode_piece(e, phi_str_of(format->schema));
+    phi__encode_insert(e, phi_str_of(format->schema));
 }
 
 /* Writes the tools. All functions are one element of the list, and each raw tool is another. The
@@ -804,8 +797,7 @@ static void phi__gemini_put_tools(phi__encoder *e) {
     for (size_t i = 0; i < e->spec->tool_count; i++) {
         if (!e->spec->tools[i].is_raw) continue;
         if (functions + raws++ > 0) phi__buf_char(out, ',');
-        phi__encode_scratch(e);
-        phi__encode_piece(e, e->spec->tools[i].raw);
+        phi__encode_insert(e, e->spec->tools[i].raw);
     }
     phi__buf_char(out, ']');
 }
@@ -825,9 +817,9 @@ static void phi__gemini_head(phi__encoder *e) {
     const phi_model *model = spec->model;
     int version = phi__gemini_version(model);
     bool thinks = model->reasoning && spec->thinking != PHI_THINKING_OFF;
-    uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : model->max_tokens;
+    uint32_t most = phi__takes_tokens(spec);
     uint32_t budget = 0;
-    if (most == 0) most = 8192;
+    if (most == 0) most = PHI__TAKES_TOKENS;
     if (model->reasoning && version < 30) {
         budget = phi__gemini_budget(spec);
         if (most < PHI__GEMINI_MOST_OUTPUT)
@@ -884,6 +876,18 @@ static void phi__gemini_url(phi__encoder *e, const char *version, const char *be
     (void)phi__encode_copy(e, &e->request.url);
 }
 
+static void phi__gemini_address(phi__encoder *e) {
+    phi__gemini_url(e, "/v1beta", "/models/");
+    phi__gemini_headers(e, false);
+}
+
+/* A URL without a project means express mode, which has an API key instead of a token. */
+static void phi__gemini_vertex_address(phi__encoder *e) {
+    phi_str base = phi_str_of(e->spec->model->base_url);
+    phi__gemini_url(e, "/v1", "/publishers/google/models/");
+    phi__gemini_headers(e, phi__str_find(base, 0, "/projects/") != SIZE_MAX);
+}
+
 /* ---- the codecs ---- */
 
 /* Other model families (Gemma) accept only text and images. */
@@ -901,25 +905,16 @@ static const char *const phi__gemini_owned[] = {
 
 static const phi__codec_settings phi__gemini_settings = {phi__gemini_takes, phi__gemini_takes_level,
                                                          phi__gemini_owned, NULL};
-/* clang-format on */
 
 /* The protocols of this wire. Its image types are from Google's image guide, November 2026. */
 static const char *const phi__gemini_kin[] = {PHI_PROTOCOL_GOOGLE, PHI_PROTOCOL_VERTEX, NULL};
 
-/* clang-format off */
 static const phi__codec_rules phi__gemini_rules = {
     NULL, phi__gemini_strict_form, phi__strict_gemini, phi__gemini_format_way,
     PHI__SCHEMA_TRIED, NULL, NULL, NULL,
     PHI__RULE_HEIF | PHI__RULE_LETTER_FIRST | PHI__RULE_USER_FIRST | PHI__RULE_USER_LAST,
     phi__gemini_media, phi__gemini_kin, NULL, NULL, NULL, NULL, &phi__gemini_settings, NULL};
-/* clang-format on */
 
-static void phi__gemini_address(phi__encoder *e) {
-    phi__gemini_url(e, "/v1beta", "/models/");
-    phi__gemini_headers(e, false);
-}
-
-/* clang-format off */
 PHI__FN const phi__codec *phi__gemini_codec(void) {
     static const phi__codec codec = {
         PHI__NAMES_GEMINI, &phi__gemini_rules, sizeof(phi__gemini_state), phi__gemini_head,
@@ -928,16 +923,7 @@ PHI__FN const phi__codec *phi__gemini_codec(void) {
         NULL};
     return &codec;
 }
-/* clang-format on */
 
-/* A URL without a project means express mode, which has an API key instead of a token. */
-static void phi__gemini_vertex_address(phi__encoder *e) {
-    phi_str base = phi_str_of(e->spec->model->base_url);
-    phi__gemini_url(e, "/v1", "/publishers/google/models/");
-    phi__gemini_headers(e, phi__str_find(base, 0, "/projects/") != SIZE_MAX);
-}
-
-/* clang-format off */
 PHI__FN const phi__codec *phi__gemini_codec_vertex(void) {
     static const phi__codec codec = {
         PHI__NAMES_VERTEX, &phi__gemini_rules, sizeof(phi__gemini_state), phi__gemini_head,

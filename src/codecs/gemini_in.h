@@ -9,6 +9,12 @@
 /* Returns the model's version: 25 for gemini-2.5-flash, 30 for gemini-3-pro, 90 for a Gemini
    without a number, 0 for another family. */
 PHI__FN int phi__gemini_version(const phi_model *model);
+
+/* True for model 3 and later: it checks signatures, and results may hold images. */
+static inline bool phi__gemini_three(const phi__encoder *e) {
+    return phi__gemini_version(e->spec->model) >= 30;
+}
+
 PHI__FN bool phi__gemini_has(const phi_model *model, const char *word); /* in its id */
 
 /* Adds the content type headers, the key (bearer: as an OAuth token) and the model's headers. */

@@ -262,7 +262,7 @@ static void phi__interactions_annotate(phi__assembly *a, size_t block, phi_str a
 static void phi__interactions_media_step(phi__assembly *a, phi__json_text type, phi_str raw,
                                          int64_t index) {
     phi__buf step, name;
-    if (!phi__kept_is_object(&a->scratch, raw, &a->no_memory)) return;
+    if (!phi__kept_is_object(a, raw)) return;
     phi__assembly_close(a, phi__interactions_find(a, PHI_CONTENT_TEXT, index));
     phi__buf_init(&step, a->memory);
     phi__buf_init(&name, a->memory);
@@ -362,7 +362,7 @@ static void phi__interactions_take_step(phi__assembly *a, phi_str raw, int64_t i
         phi__interactions_call(a, &s, index);
     else if (!phi__json_cursor_unescape_arena(&a->scratch, s.type, &type))
         a->no_memory = true;
-    else if (phi__kept_is_object(&a->scratch, raw, &a->no_memory)) {
+    else if (phi__kept_is_object(a, raw)) {
         size_t block = phi__assembly_opaque(a, type, raw, index, !whole);
         if (block != SIZE_MAX) a->drafts[block].replay_open = !whole;
     }
@@ -376,7 +376,7 @@ static size_t phi__interactions_delta(phi__assembly *a, phi_str raw, int64_t ind
     phi__interactions_step s;
     phi__json_text piece;
     if (block != SIZE_MAX) {
-        if (phi__kept_is_object(&a->scratch, raw, &a->no_memory)) phi__assembly_wait(a, block, raw);
+        if (phi__kept_is_object(a, raw)) phi__assembly_wait(a, block, raw);
         return SIZE_MAX;
     }
     phi__interactions_read(&s, raw);
@@ -413,8 +413,8 @@ static bool phi__interactions_read_answer(phi__interactions_answer *r, phi_str r
     return phi__json_members_read(raw, phi__interactions_answer_members, r, NULL);
 }
 
-static bool phi__interactions_goes_on(phi_str status) {
-    return phi__str_is(status, "in_progress") || phi__str_is(status, "queued");
+static bool phi__interactions_goes_on(phi__json_text status) {
+    return PHI__TEXT_IS(status, "in_progress") || PHI__TEXT_IS(status, "queued");
 }
 
 static const phi__stop_word phi__interactions_stop_words[] = {
@@ -478,14 +478,11 @@ static void phi__interactions_whole_event(phi__interactions_state *st, phi__asse
     phi__assembly_begin(a, r.id, r.model);
     /* Keep a final status, in case the stream ends without its last event. */
     phi__json_text status = ev->status.len > 0 ? ev->status : r.status;
-    phi_str word;
     if (status.len == 0) return;
-    if (!phi__json_cursor_unescape_arena(&a->scratch, status, &word))
-        a->no_memory = true;
-    else if (phi__interactions_goes_on(word))
+    if (phi__interactions_goes_on(status))
         phi__buf_clear(&a->raw_stop_reason);
     else
-        phi__assembly_set(a, &a->raw_stop_reason, word);
+        phi__assembly_put(a, &a->raw_stop_reason, status);
 }
 
 static void phi__interactions_take(phi__interactions_state *st, phi__assembly *a,
@@ -555,7 +552,7 @@ static void phi__interactions_whole(void *state, phi__assembly *a, phi_str body)
     st->in.heard = good;
     if (!good)
         phi__classify_body(a, body);
-    else if (PHI__TEXT_IS(r.status, "in_progress") || PHI__TEXT_IS(r.status, "queued"))
+    else if (phi__interactions_goes_on(r.status))
         phi__classify_truncated(a, true);
     else
         phi__interactions_completed(st, a, &r);
@@ -579,10 +576,6 @@ static void phi__interactions_whole(void *state, phi__assembly *a, phi_str body)
 #define PHI__INTERACTIONS_UNSIGNED                                                                 \
     "{\"type\":\"thought\",\"signature\":\"skip_thought_signature_validator\"}"
 
-static bool phi__interactions_three(const phi__encoder *e) {
-    return phi__gemini_version(e->spec->model) >= 30;
-}
-
 /* ---- the user and tools ---- */
 
 /* Writes an image, audio or document item. */
@@ -599,12 +592,6 @@ static void phi__interactions_block(phi__encoder *e, const phi_content *c) {
         return;
     }
     phi__render_base64(e, ",\"data\":\"", c->data, "\"}");
-}
-
-static void phi__interactions_blocks(phi__encoder *e, const phi_message *m) {
-    for (size_t i = 0; i < m->content_count; i++)
-        if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK)
-            phi__interactions_block(e, &m->content[i]);
 }
 
 /* Writes an opaque block byte for byte. */
@@ -632,7 +619,7 @@ static void phi__interactions_user(phi__encoder *e, const phi_message *m) {
 /* Writes a result: a string, which every model accepts, or with media a list, since model 3. */
 static void phi__interactions_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
-    bool media = phi__interactions_three(e) && phi__render_any(e, m, PHI__RENDER_BLOCK);
+    bool media = phi__gemini_three(e) && phi__render_any(e, m, PHI__RENDER_BLOCK);
     phi__render_id(out, "{\"type\":\"function_result\",\"call_id\":", m->tool_call_id,
                    PHI__ID_ANTHROPIC);
     phi__gemini_name(out, ",\"name\":", phi__gemini_result_name(e, m));
@@ -641,7 +628,7 @@ static void phi__interactions_result(phi__encoder *e, const phi_message *m) {
     phi__gemini_result_text(e, m);
     phi__buf_text(out, media ? "\"}" : "\"");
     if (media) {
-        phi__interactions_blocks(e, m);
+        phi__render_blocks(e, m, phi__interactions_block);
         phi__buf_char(out, ']');
     }
     phi__buf_char(out, '}');
@@ -652,7 +639,7 @@ static void phi__interactions_result(phi__encoder *e, const phi_message *m) {
    hosted tools is sent, because the API refuses such a call without its result. */
 static void phi__interactions_answer_steps(phi__encoder *e, const phi_message *m, bool same) {
     phi__buf *out = &e->scratch;
-    bool is_signed = !phi__interactions_three(e);
+    bool is_signed = !phi__gemini_three(e);
     bool ended =
         m->stop_reason != PHI_STOP_REASON_ERROR && m->stop_reason != PHI_STOP_REASON_ABORTED;
     for (size_t i = 0; i < m->content_count; i++) {
@@ -668,7 +655,7 @@ static void phi__interactions_answer_steps(phi__encoder *e, const phi_message *m
             }
             phi__buf_char(out, '}');
             is_signed = true;
-        } else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) {
+        } else if (phi__codec_is_text(c)) {
             phi__json_write_item(out, "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\"");
             phi__render_text_member(e, "text", c->text);
             if (same && c->citations.len > 2 && phi__render_goes(e, c->citations))
@@ -693,10 +680,9 @@ static void phi__interactions_answer_steps(phi__encoder *e, const phi_message *m
 static uint32_t phi__interactions_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__INTERACTIONS_FORM;
-    if (after && (phi__interactions_three(e) || !phi__render_any(e, m, PHI__RENDER_BLOCK)))
-        return 0;
+    if (after && (phi__gemini_three(e) || !phi__render_any(e, m, PHI__RENDER_BLOCK))) return 0;
     if (after) form |= PHI__INTERACTIONS_MEDIA;
-    if (m->role != PHI_ROLE_USER && phi__interactions_three(e)) form |= PHI__INTERACTIONS_THREE;
+    if (m->role != PHI_ROLE_USER && phi__gemini_three(e)) form |= PHI__INTERACTIONS_THREE;
     if (m->role == PHI_ROLE_ASSISTANT)
         return phi__render_same_origin(e, at) ? form | PHI__INTERACTIONS_ORIGIN : form;
     if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__INTERACTIONS_NO_IMAGES;
@@ -708,7 +694,7 @@ static void phi__interactions_render(phi__encoder *e, const phi_message *m, size
     (void)at;
     if ((form & PHI__INTERACTIONS_MEDIA) != 0) {
         phi__buf_text(&e->scratch, "{\"type\":\"user_input\",\"content\":[");
-        phi__interactions_blocks(e, m);
+        phi__render_blocks(e, m, phi__interactions_block);
         phi__buf_text(&e->scratch, "]}");
     } else if (m->role == PHI_ROLE_USER)
         phi__interactions_user(e, m);
@@ -716,16 +702,6 @@ static void phi__interactions_render(phi__encoder *e, const phi_message *m, size
         phi__interactions_result(e, m);
     else
         phi__interactions_answer_steps(e, m, (form & PHI__INTERACTIONS_ORIGIN) != 0);
-}
-
-static void phi__interactions_append(phi__encoder *e, const phi_message *m, size_t at,
-                                     uint32_t form, phi_str steps) {
-    (void)at;
-    (void)form;
-    if (steps.len == 0) return;
-    if (e->last_role != (phi_role)0) phi__encode_glue(e, ",");
-    e->last_role = m->role;
-    phi__encode_piece(e, steps);
 }
 
 /* ---- around the messages ---- */
@@ -772,9 +748,9 @@ static void phi__interactions_head(phi__encoder *e) {
     const phi__request_spec *spec = e->spec;
     const phi_model *model = spec->model;
     bool thinks = model->reasoning && spec->thinking != PHI_THINKING_OFF;
-    uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : model->max_tokens;
+    uint32_t most = phi__takes_tokens(spec);
     phi__buf_text(out, ",\"generation_config\":{\"max_output_tokens\":");
-    phi__buf_u64(out, most != 0 ? most : 8192);
+    phi__buf_u64(out, most != 0 ? most : PHI__TAKES_TOKENS);
     phi__takes_put(e, &keys, phi__interactions_takes(spec));
     if (model->reasoning) {
         phi__buf_text(out, ",\"thinking_level\":\"");
@@ -800,8 +776,7 @@ static void phi__interactions_head(phi__encoder *e) {
                       ",\"response_format\":{\"type\":\"text\",\"mime_type\":\"application/json\"");
         if (format->kind == PHI_FORMAT_JSON_SCHEMA) {
             phi__buf_text(out, ",\"schema\":");
-            phi__encode_scratch(e);
-            phi__encode_piece(e, phi_str_of(format->schema));
+            phi__encode_insert(e, phi_str_of(format->schema));
         }
         phi__buf_char(out, '}');
     }
@@ -859,7 +834,7 @@ PHI__FN const phi__codec *phi__interactions_codec(void) {
     static const phi__codec codec = {
         PHI__NAMES_INTERACTIONS, &rules, sizeof(phi__interactions_state), phi__interactions_head,
         phi__interactions_tail, phi__interactions_address, phi__interactions_form,
-        phi__interactions_render, phi__interactions_append, phi__interactions_stream_event,
+        phi__interactions_render, phi__encode_append, phi__interactions_stream_event,
         phi__interactions_end, phi__interactions_whole, NULL, NULL};
     return &codec;
 }

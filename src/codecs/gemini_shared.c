@@ -7,10 +7,9 @@ PHI__FN int phi__gemini_version(const phi_model *model) {
     size_t at = phi__str_find(id, 0, "gemini-");
     if (at == SIZE_MAX) return 0;
     at += 7;
-    if (at >= id.len || id.at[at] < '0' || id.at[at] > '9')
-        return 90; /* such as gemini-flash-latest */
+    if (at >= id.len || !phi__is_digit(id.at[at])) return 90; /* such as gemini-flash-latest */
     int version = (id.at[at] - '0') * 10;
-    if (at + 2 < id.len && id.at[at + 1] == '.' && id.at[at + 2] >= '0' && id.at[at + 2] <= '9')
+    if (at + 2 < id.len && id.at[at + 1] == '.' && phi__is_digit(id.at[at + 2]))
         version += id.at[at + 2] - '0';
     return version;
 }
@@ -20,7 +19,7 @@ PHI__FN bool phi__gemini_has(const phi_model *model, const char *word) {
 }
 
 PHI__FN void phi__gemini_name(phi__buf *out, const char *before, phi_str name) {
-    bool starts = name.len > 0 && name.at[0] != '-' && (name.at[0] < '0' || name.at[0] > '9');
+    bool starts = name.len > 0 && name.at[0] != '-' && !phi__is_digit(name.at[0]);
     size_t at = out->len + strlen(before);
     phi__render_name(out, before, name, 64);
     if (!starts && !out->failed && out->at[at + 1] != '_') out->at[at + 1] = '_';

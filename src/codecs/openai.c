@@ -4,10 +4,6 @@
 #define PHI__OPENAI_KEY_MOST 64      /* most bytes of prompt_cache_key */
 #define PHI__OPENAI_DESCRIPTION 1024 /* most bytes of a tool's description; OpenAI, November 2026 */
 
-PHI__FN bool phi__openai_is_text(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text);
-}
-
 /* A block that the model does not accept becomes a line of text, too. */
 PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m, bool blank) {
     bool any = false;
@@ -113,8 +109,7 @@ PHI__FN void phi__openai_put_schema(phi__encoder *e) {
     phi__records_str(&e->scratch, "name", phi_str_of(format->name));
     phi__buf_text(&e->scratch, format->strict ? ",\"strict\":true,\"schema\":"
                                               : ",\"strict\":false,\"schema\":");
-    phi__encode_scratch(e);
-    phi__encode_piece(e, phi_str_of(format->schema));
+    phi__encode_insert(e, phi_str_of(format->schema));
 }
 
 PHI__FN bool phi__openai_put_tool(phi__encoder *e, const phi__tool_view *tool) {
@@ -141,23 +136,18 @@ PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model) {
    transcript may come from a file. So both sides check it: broken JSON would make every request
    fail. */
 
-static bool phi__kept_is(phi_arena *arena, phi_str text, bool object, bool *no_memory) {
-    phi_arena_mark mark = phi_arena_save(arena);
+PHI__FN bool phi__kept_is_json(phi__assembly *a, phi_str text) {
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi_json *root = NULL;
     phi_status status =
-        phi_json_parse(arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
-    bool good = status == PHI_OK && (!object || phi_json_is(root, PHI_JSON_OBJECT));
-    if (status == PHI_NO_MEMORY) *no_memory = true;
-    phi_arena_reset(arena, mark);
-    return good;
+        phi_json_parse(&a->scratch, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
+    if (status == PHI_NO_MEMORY) a->no_memory = true;
+    phi_arena_reset(&a->scratch, mark);
+    return status == PHI_OK;
 }
 
-PHI__FN bool phi__kept_is_json(phi_arena *arena, phi_str text, bool *no_memory) {
-    return phi__kept_is(arena, text, false, no_memory);
-}
-
-PHI__FN bool phi__kept_is_object(phi_arena *arena, phi_str text, bool *no_memory) {
-    return phi__kept_is(arena, text, true, no_memory);
+PHI__FN bool phi__kept_is_object(phi__assembly *a, phi_str text) {
+    return phi__str_starts(phi__str_trim(text), "{") && phi__kept_is_json(a, text);
 }
 
 PHI__FN phi_json *phi__kept_tree(phi__encoder *e, phi_str text) {

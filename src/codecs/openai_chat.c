@@ -138,7 +138,7 @@ static bool phi__chat_thinking_parts(phi__encoder *e, const phi_message *m) {
             phi__json_write_item(out, "{\"type\":\"thinking\",\"thinking\":[");
             phi__render_text_part(e, c->text);
             phi__buf_text(out, "]}");
-        } else if (phi__openai_is_text(c))
+        } else if (phi__codec_is_text(c))
             phi__render_text_part(e, c->text);
         else {
             phi_str part = phi__chat_opaque(e, c, PHI__CHAT_PARTS);
@@ -171,10 +171,14 @@ static bool phi__chat_put_details(phi__buf *out, const phi_message *m, const cha
 #define PHI__CHAT_DETAILS "{\"reasoning_details\":["
 #define PHI__CHAT_BLOCKS "{\"thinking_blocks\":["
 
+/* The fields in which servers send reasoning, best first. The message keeps these names. */
+static const char *const phi__chat_reasoning_fields[] = {"reasoning_content", "reasoning",
+                                                         "reasoning_text"};
+
 /* Writes the reasoning text in the field in which it came. Signatures of Claude at LiteLLM are
    always sent back: without them the second request of a tool loop is refused. */
 static void phi__chat_put_reasoning(phi__encoder *e, const phi_message *m, bool same) {
-    static const char *const fields[] = {"reasoning_content", "reasoning", "reasoning_text"};
+    const char *const *fields = phi__chat_reasoning_fields;
     phi__buf *out = &e->scratch;
     bool required = phi__chat_quirk(e, PHI_QUIRK_REASONING_REQUIRED) && phi__chat_thinking_on(e);
     bool any = false;
@@ -188,7 +192,7 @@ static void phi__chat_put_reasoning(phi__encoder *e, const phi_message *m, bool 
             if (any)
                 phi__buf_text(out, "\\n");
             else {
-                for (field = PHI__COUNT(fields) - 1; field > 0; field--)
+                for (field = PHI__COUNT(phi__chat_reasoning_fields) - 1; field > 0; field--)
                     if (phi__str_is(c->signature, fields[field])) break;
                 phi__records_raw(out, fields[field], "\"");
             }
@@ -204,7 +208,7 @@ static void phi__chat_assistant(phi__encoder *e, const phi_message *m, bool same
     phi__buf *out = &e->scratch;
     bool text = false, calls = false;
     for (size_t i = 0; i < m->content_count; i++) {
-        text = text || phi__openai_is_text(&m->content[i]);
+        text = text || phi__codec_is_text(&m->content[i]);
         calls = calls || phi__codec_is_call(&m->content[i]) ||
                 phi__chat_opaque(e, &m->content[i], PHI__CHAT_CALLS).len > 0;
     }
@@ -250,9 +254,7 @@ static void phi__chat_result_media(phi__encoder *e, const phi_message *m) {
     phi__buf_text(out, " returned by tool ");
     phi__json_write_part(out, m->tool_name);
     phi__buf_text(out, ":\"}");
-    for (size_t i = 0; i < m->content_count; i++)
-        if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK)
-            phi__chat_block(e, &m->content[i]);
+    phi__render_blocks(e, m, phi__chat_block);
 }
 
 /* ---- answers: chunks to a message ----
@@ -261,10 +263,6 @@ static void phi__chat_result_media(phi__encoder *e, const phi_message *m) {
    applied: reasoning before text, text before calls. Servers differ in everything that the API
    leaves open, so a field that is null, missing, repeated or of another type is read as probably
    meant. */
-
-/* The fields in which servers send reasoning, best first. The message keeps these names. */
-static const char *const phi__chat_reasoning_fields[] = {"reasoning_content", "reasoning",
-                                                         "reasoning_text"};
 
 /* The parts of a chunk, as views of its text. `at` NULL or length 0: absent, null or unusable. */
 typedef struct phi__chat_chunk {
@@ -943,7 +941,7 @@ static void phi__chat_head(phi__encoder *e) {
     const phi__request_spec *spec = e->spec;
     uint32_t takes = phi__chat_takes(spec);
     phi__buf *out = &e->scratch;
-    uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : spec->model->max_tokens;
+    uint32_t most = phi__takes_tokens(spec);
     phi__buf_clear(out);
     phi__buf_char(out, '{');
     phi__records_str(out, "model", phi_str_of(spec->model->id));

@@ -250,7 +250,7 @@ static void phi__chat_kept_member(phi__assembly *a, phi__json_text key, phi_str 
                                   size_t *n) {
     uint64_t hash = phi__assembly_hash(a, key) | 1;
     phi_str name;
-    if (!phi__kept_is_json(&a->scratch, raw, &a->no_memory)) return;
+    if (!phi__kept_is_json(a, raw)) return;
     if (*block == SIZE_MAX || !phi__chat_kept_is(a, *block, hash)) {
         if (!phi__assembly_takes_more(a, n)) return;
         for (*block = 0; *block < a->count && !phi__chat_kept_is(a, *block, hash);) ++*block;
@@ -295,7 +295,7 @@ PHI__FN void phi__chat_kept_call(phi__assembly *a, phi_str raw, bool has_index, 
     static const char *const stream_only[] = {"index", NULL};
     phi__buf call;
     size_t i = a->count;
-    if (!phi__kept_is_object(&a->scratch, raw, &a->no_memory)) return;
+    if (!phi__kept_is_object(a, raw)) return;
     for (; i > 0; i--) {
         const phi__draft *d = &a->drafts[i - 1];
         if (d->kind != PHI_CONTENT_OPAQUE || d->key < 0 || !d->open) continue;
@@ -321,7 +321,7 @@ PHI__FN void phi__chat_kept_part(phi__assembly *a, phi__json_text type, phi_str 
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     size_t last = phi__chat_kept_last(a);
     phi_str name = {NULL, 0};
-    if (!phi__kept_is_object(&a->scratch, raw, &a->no_memory)) return;
+    if (!phi__kept_is_object(a, raw)) return;
     if (!phi__json_cursor_unescape_arena(&a->scratch, type, &name)) a->no_memory = true;
     if (last != SIZE_MAX && a->drafts[last].kind != PHI_CONTENT_TOOL_CALL)
         phi__assembly_close(a, last);

@@ -27,28 +27,19 @@ typedef struct phi__chat_read {
     phi__chat_made *made; /* in the arena */
 } phi__chat_read;
 
-static size_t phi__chat_calls_tool(const phi__chat_read *r, phi_str name) {
-    return r->repairs ? phi__repair_tool(r->a->tools, r->a->tool_count, name)
-                      : phi__repair_tool_of(r->a->tools, r->a->tool_count, name);
-}
-
 /* Stores a call. False: its tool is unknown, there are too many calls, or memory ran out. */
 static bool phi__chat_calls_keep(phi__chat_read *r, phi_str name, phi_str arguments) {
     phi__chat_made *made = r->made;
     name = phi__str_trim(name);
-    if (name.len == 0 || (r->known && phi__chat_calls_tool(r, name) == SIZE_MAX) ||
+    if (name.len == 0 || (r->known && phi__repair_tool(r->a, name) == SIZE_MAX) ||
         r->count == PHI__ASSEMBLY_BLOCKS_MOST)
         return false;
-    if (r->count == r->cap) {
-        r->cap = r->cap * 2 + 4;
-        made = (phi__chat_made *)phi_arena_alloc(r->arena, r->cap * sizeof *made);
-        if (made == NULL) {
-            r->failed = true;
-            return false;
-        }
-        if (r->count > 0) memcpy(made, r->made, r->count * sizeof *made);
-        r->made = made;
+    made = (phi__chat_made *)phi__arena_grow(r->arena, made, r->count, &r->cap, sizeof *made);
+    if (made == NULL) {
+        r->failed = true;
+        return false;
     }
+    r->made = made;
     made[r->count].name = name;
     made[r->count++].arguments = arguments;
     return true;
@@ -184,7 +175,7 @@ static bool phi__chat_calls_one(phi__chat_read *r, phi_str text) {
     if (text.len > 0 && text.at[0] == '{') /* form of Llama and Functionary */
         return phi__chat_calls_keep(r, called, text);
     phi_arena_mark mark = phi_arena_save(r->arena);
-    size_t tool = phi__chat_calls_tool(r, called);
+    size_t tool = phi__repair_tool(r->a, called);
     if (tool != SIZE_MAX && r->a->tools[tool].schema.len > 0 &&
         phi_json_parse(r->arena, r->a->tools[tool].schema, 0, &schema, NULL) == PHI_NO_MEMORY) {
         r->failed = true;
@@ -266,7 +257,7 @@ static bool phi__chat_calls_broken(phi__chat_read *r, phi_str text, bool cut) {
         at = sizeof tag - 1;
         return cut && phi__chat_calls_keep(r, phi__str(text.at + at, end - at), arguments);
     }
-    if (!phi__chat_calls_named(text, &name) || phi__chat_calls_tool(r, name) == SIZE_MAX)
+    if (!phi__chat_calls_named(text, &name) || phi__repair_tool(r->a, name) == SIZE_MAX)
         return false;
     for (size_t i = 0; i < PHI__COUNT(keys); i++) {
         at = phi__str_find(text, 0, keys[i]);
@@ -603,8 +594,7 @@ static bool phi__chat_text_calls(phi__chat_text *t, phi__assembly *a, bool last,
 
 /* True if the text after <|python_tag|> or [TOOL_CALLS] may still become calls. */
 static bool phi__chat_text_may_be_rest(phi_str text, bool mistral) {
-    size_t i = 0;
-    while (i < text.len && phi__json_white(text.at[i])) i++;
+    size_t i = phi__chat_text_blanks(text);
     if (i == text.len || text.at[i] == '{' || text.at[i] == '[') return true;
     if (!mistral) return false;
     for (size_t from = i; i < text.len && i - from < 128; i++) {

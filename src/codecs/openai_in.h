@@ -5,9 +5,6 @@
 #include "codecs/codecs_in.h"
 #include "wire/codec_in.h"
 
-/* True if a text block is sent, which means that it is not blank. */
-PHI__FN bool phi__openai_is_text(const phi_content *c);
-
 /* Appends the texts of a message, joined by line feeds, to the scratch buffer as the inside of a
    JSON string. blank: includes blank texts. Returns true if there was any text. */
 PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m, bool blank);
@@ -37,12 +34,10 @@ PHI__FN bool phi__openai_put_tool(phi__encoder *e, const phi__tool_view *tool);
 /* For phi__codec_rules. Only api.openai.com accepts schema keywords that narrow a value. */
 PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model);
 
-/* For decoders. True if a text is one JSON value. Bytes that are not UTF-8 do not matter, because
-   U+FFFD replaces them in kept text. Uses and resets the arena. */
-PHI__FN bool phi__kept_is_json(phi_arena *arena, phi_str text, bool *no_memory);
-
-/* For decoders. True if a text is one JSON object, as phi__kept_is_json. */
-PHI__FN bool phi__kept_is_object(phi_arena *arena, phi_str text, bool *no_memory);
+/* For decoders. True if a text is one JSON value, or one JSON object. Bytes that are not UTF-8 do
+   not matter, because U+FFFD replaces them in kept text. Use and reset a->scratch. */
+PHI__FN bool phi__kept_is_json(phi__assembly *a, phi_str text);
+PHI__FN bool phi__kept_is_object(phi__assembly *a, phi_str text);
 
 /* For encoders. Parses an object into e->arena. NULL if !phi__render_goes or no object. */
 PHI__FN phi_json *phi__kept_tree(phi__encoder *e, phi_str text);

@@ -195,7 +195,7 @@ static void phi__resp_kept_item(phi__assembly *a, size_t block, const phi__resp_
     phi__buf_clear(out);
     phi__resp_kept_text(a, out, "id", item->id);
     if (said) phi__resp_kept_text(a, out, "phase", item->phase);
-    if ((more.len > 0 || parts) && phi__kept_is_object(&a->scratch, item->raw, &a->no_memory)) {
+    if ((more.len > 0 || parts) && phi__kept_is_object(a, item->raw)) {
         phi__resp_kept_json(out, "more", phi__buf_str(&more));
         if (parts) phi__resp_kept_json(out, "parts", item->content);
     }
@@ -362,7 +362,7 @@ static void phi__resp_remember(phi__assembly *a, size_t block) {
 static size_t phi__resp_open_opaque(phi__assembly *a, const phi__resp_output_item *item,
                                     phi__resp_key key) {
     phi_str type;
-    if (!phi__kept_is_object(&a->scratch, item->raw, &a->no_memory)) return SIZE_MAX;
+    if (!phi__kept_is_object(a, item->raw)) return SIZE_MAX;
     if (!phi__json_cursor_unescape_arena(&a->scratch, item->type, &type)) {
         a->no_memory = true;
         return SIZE_MAX;
@@ -410,7 +410,7 @@ static void phi__resp_finish_item(phi__assembly *a, size_t block,
     if (a->drafts[block].kind == PHI_CONTENT_OPAQUE) {
         /* Replace the JSON of the opaque item, unless the new JSON is broken. */
         phi__draft *d = &a->drafts[block];
-        if (phi__kept_is_object(&a->scratch, item->raw, &a->no_memory)) {
+        if (phi__kept_is_object(a, item->raw)) {
             phi__assembly_put(a, &d->name, item->type);
             phi__assembly_set(a, &d->replay, item->raw);
             phi__resp_remember(a, block);
@@ -955,8 +955,7 @@ static void phi__resp_content(phi__encoder *e, const phi_content *c, bool kin) {
     if (parts.len > 0 && phi__resp_unchanged(e, parts, c->text))
         phi__buf_add_str(out, parts);
     else {
-        bool cites = kin && parts.len == 0 && c->citations.len > 0 && c->citations.at[0] == '[' &&
-                     phi__render_goes(e, c->citations);
+        bool cites = kin && parts.len == 0 && phi__render_cites(e, c->citations);
         phi__buf_text(out, "[{\"type\":\"output_text\"");
         phi__render_text_member(e, "text", c->text);
         phi__buf_wrap(out, ",\"annotations\":", cites ? c->citations : PHI__LIT("[]"), "}]");
@@ -980,7 +979,7 @@ static bool phi__resp_sends(phi__encoder *e, const phi_content *c, bool kin, boo
     case PHI_CONTENT_TOOL_CALL: return !c->incomplete;
     case PHI_CONTENT_TEXT: {
         phi_arena_mark mark = phi_arena_save(e->arena);
-        bool sends = phi__openai_is_text(c) ||
+        bool sends = phi__codec_is_text(c) ||
                      (kin && c->text.len == 0 && phi__resp_kept(e, c, "parts", false).len > 0);
         phi_arena_reset(e->arena, mark);
         return sends;
@@ -1064,16 +1063,6 @@ static void phi__resp_render(phi__encoder *e, const phi_message *m, size_t at, u
         phi__resp_assistant(e, m, (form & PHI__RESP_ORIGIN) != 0, (form & PHI__RESP_KIN) != 0);
 }
 
-static void phi__resp_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form,
-                             phi_str json) {
-    (void)at;
-    (void)form;
-    if (json.len == 0) return;
-    if (e->last_role != (phi_role)0) phi__encode_glue(e, ",");
-    e->last_role = m->role;
-    phi__encode_piece(e, json);
-}
-
 /* ---- around the messages ---- */
 
 static bool phi__resp_at_openai(const phi_model *model) {
@@ -1120,7 +1109,7 @@ static void phi__resp_head(phi__encoder *e) {
     static const phi__takes_keys keys = {"temperature", "top_p", NULL, NULL, NULL, "service_tier"};
     const phi__request_spec *spec = e->spec;
     phi__buf *out = &e->scratch;
-    uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : spec->model->max_tokens;
+    uint32_t most = phi__takes_tokens(spec);
     phi__buf_clear(out);
     phi__buf_char(out, '{');
     phi__records_str(out, "model", phi_str_of(spec->model->id));
@@ -1163,6 +1152,39 @@ static void phi__resp_head(phi__encoder *e) {
 }
 
 static void phi__resp_tail(phi__encoder *e) { phi__encode_glue(e, "]}"); }
+
+static void phi__resp_address(phi__encoder *e) {
+    phi__encode_url(e, "/v1", true, "/responses");
+    phi__encode_accept(e, "text/event-stream");
+    phi__encode_key(e, NULL);
+}
+
+/* Builds the URL from the base, cut at "/deployments" because Azure serves nothing below it. */
+static void phi__resp_azure_address(phi__encoder *e) {
+    const phi__request_spec *spec = e->spec;
+    phi_str base = phi__str_trim(phi_str_of(spec->model->base_url));
+    size_t cut = phi__str_find(base, 0, "/deployments"), query = phi__str_find(base, 0, "?");
+    phi__request_spec there = *spec;
+    phi_model model = *spec->model;
+    if (cut != SIZE_MAX && (query == SIZE_MAX || cut < query)) {
+        phi_str url = {NULL, 0};
+        phi__buf_clear(&e->scratch);
+        phi__buf_add(&e->scratch, base.at, cut);
+        if (query != SIZE_MAX)
+            phi__buf_add(&e->scratch, base.at + query, base.len - query);
+        else
+            phi__buf_text(&e->scratch,
+                          "/v1"); /* without an API version, Azure serves only this path */
+        if (!phi__encode_copy(e, &url)) return;
+        model.base_url = url.at;
+        there.model = &model;
+    }
+    e->spec = &there;
+    phi__encode_url(e, "/openai/v1", true, "/responses");
+    e->spec = spec;
+    phi__encode_accept(e, "text/event-stream");
+    phi__encode_key(e, "api-key");
+}
 
 /* ---- the codecs ---- */
 
@@ -1220,58 +1242,21 @@ static const phi__codec_rules phi__resp_rules = {
     phi__resp_id_rule, phi__openai_strict_form, NULL, NULL, PHI__SCHEMA_IF_STRICT, NULL, NULL,
     NULL, 0, phi__resp_media, phi__resp_same_wire, NULL, NULL, NULL, NULL,
     &phi__resp_settings, phi__resp_defers};
-/* clang-format on */
 
-static void phi__resp_address(phi__encoder *e) {
-    phi__encode_url(e, "/v1", true, "/responses");
-    phi__encode_accept(e, "text/event-stream");
-    phi__encode_key(e, NULL);
-}
-
-/* clang-format off */
 PHI__FN const phi__codec *phi__resp_codec(void) {
     static const phi__codec codec = {
         PHI__NAMES_OPENAI_RESPONSES, &phi__resp_rules, sizeof(phi__resp_state),
         phi__resp_head, phi__resp_tail, phi__resp_address, phi__resp_form,
-        phi__resp_render, phi__resp_append, phi__resp_stream_event,
+        phi__resp_render, phi__encode_append, phi__resp_stream_event,
         phi__resp_end, phi__resp_whole, NULL, NULL};
     return &codec;
 }
-/* clang-format on */
 
-/* Builds the URL from the base, cut at "/deployments" because Azure serves nothing below it. */
-static void phi__resp_azure_address(phi__encoder *e) {
-    const phi__request_spec *spec = e->spec;
-    phi_str base = phi__str_trim(phi_str_of(spec->model->base_url));
-    size_t cut = phi__str_find(base, 0, "/deployments"), query = phi__str_find(base, 0, "?");
-    phi__request_spec there = *spec;
-    phi_model model = *spec->model;
-    if (cut != SIZE_MAX && (query == SIZE_MAX || cut < query)) {
-        phi_str url = {NULL, 0};
-        phi__buf_clear(&e->scratch);
-        phi__buf_add(&e->scratch, base.at, cut);
-        if (query != SIZE_MAX)
-            phi__buf_add(&e->scratch, base.at + query, base.len - query);
-        else
-            phi__buf_text(&e->scratch,
-                          "/v1"); /* without an API version, Azure serves only this path */
-        if (!phi__encode_copy(e, &url)) return;
-        model.base_url = url.at;
-        there.model = &model;
-    }
-    e->spec = &there;
-    phi__encode_url(e, "/openai/v1", true, "/responses");
-    e->spec = spec;
-    phi__encode_accept(e, "text/event-stream");
-    phi__encode_key(e, "api-key");
-}
-
-/* clang-format off */
 PHI__FN const phi__codec *phi__resp_codec_azure(void) {
     static const phi__codec codec = {
         PHI__NAMES_AZURE, &phi__resp_rules, sizeof(phi__resp_state), phi__resp_head,
         phi__resp_tail, phi__resp_azure_address, phi__resp_form,
-        phi__resp_render, phi__resp_append, phi__resp_stream_event,
+        phi__resp_render, phi__encode_append, phi__resp_stream_event,
         phi__resp_end, phi__resp_whole, NULL, NULL};
     return &codec;
 }

@@ -75,9 +75,10 @@ PHI_API phi_model phi_model_minimax(const char *id, const char *api_key) {
 
 /* ---- OpenAI, and servers with its Chat protocol ---- */
 
-static const phi__preset_model phi__preset_openai_models[] = {
-    {"gpt-5-chat", 0, 0, false}, {"gpt-3", 0, 0, false}, {"gpt-4", 0, 0, false},
-    {"chatgpt-", 0, 0, false},   {NULL, 0, 0, false},
+/* For Azure, the first row does not count. */
+static const phi__preset_model phi__preset_gpts[] = {
+    {"chatgpt-", 0, 0, false}, {"gpt-5-chat", 0, 0, false}, {"gpt-3", 0, 0, false},
+    {"gpt-4", 0, 0, false},    {NULL, 0, 0, false},
 };
 static const phi__preset_model phi__preset_openrouter_models[] = {
     {"anthropic/", PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_CACHE_CONTROL, 0, true},
@@ -127,7 +128,7 @@ static const phi__preset phi__preset_chats[] = {
     {"openai", "https://api.openai.com/v1",
      PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_STORE_FALSE |
          PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_KEY | PHI_QUIRK_STRICT_TOOLS,
-     128000, 4096, true, phi__preset_openai_models},
+     128000, 4096, true, phi__preset_gpts},
     {"openrouter", "https://openrouter.ai/api/v1",
      PHI_QUIRK_MAX_COMPLETION_TOKENS | PHI_QUIRK_REASONING_OBJECT | PHI_QUIRK_REPLAY_REASONING,
      200000, 4096, false, phi__preset_openrouter_models},
@@ -214,18 +215,6 @@ PHI_API phi_model phi_model_local(const char *base_url, const char *id, const ch
     return model;
 }
 
-/* OpenAI's models, for the Responses protocol. */
-static const phi__preset_model phi__preset_azures[] = {
-    {"gpt-5-chat", 0, 0, false},
-    {"gpt-3", 0, 0, false},
-    {"gpt-4", 0, 0, false},
-    {NULL, 0, 0, false},
-};
-static const phi__preset_model phi__preset_gpts[] = {
-    {"gpt-5-chat", 0, 0, false}, {"gpt-3", 0, 0, false}, {"gpt-4", 0, 0, false},
-    {"chatgpt-", 0, 0, false},   {NULL, 0, 0, false},
-};
-
 PHI_API phi_model phi_model_openai_responses(const char *id, const char *api_key) {
     static const phi__preset preset = {
         "openai_responses", "https://api.openai.com/v1", PHI_QUIRK_CACHE_KEY, 128000, 8192, true,
@@ -236,7 +225,7 @@ PHI_API phi_model phi_model_openai_responses(const char *id, const char *api_key
 PHI_API phi_model phi_model_azure(const char *base_url, const char *deployment,
                                   const char *api_key) {
     static const phi__preset preset = {"azure_openai", NULL, PHI_QUIRK_CACHE_KEY, 128000,
-                                       8192,           true, phi__preset_azures};
+                                       8192,           true, &phi__preset_gpts[1]};
     phi_model model = phi__presets_make(PHI_PROTOCOL_AZURE_RESPONSES, phi__resp_codec_azure,
                                         &preset, deployment, api_key);
     model.base_url = base_url;

@@ -3,9 +3,11 @@
 
 #ifndef PHI_NO_FILES
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -122,8 +124,6 @@ PHI__FN phi_status phi__files_make_directories(const char *path, phi__words *wor
     return PHI_OK;
 }
 
-#endif
-
 /* ---- the file system calls of a store ---- */
 
 /* The functions are in a table, so that a test can replace them, for example by a full disk.
@@ -133,27 +133,15 @@ PHI__FN phi_status phi__files_make_directories(const char *path, phi__words *wor
    Started programs inherit no descriptor, no signal is raised, and nothing waits for a lock.
    Threads: one at a time for each file. */
 
-#if !defined(PHI_NO_FILES)
-
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 static phi_status phi__disk_refused(int error, phi__words *words) {
-    if (words != NULL) phi__posix_words(error, words->text, sizeof words->text);
+    phi_status status = phi__files_refused(error, words);
     switch (error) {
-    case ENOENT: return PHI_NOT_FOUND;
-    case ENOMEM: return PHI_NO_MEMORY;
     case ENOSPC:
     case EDQUOT:
     case EFBIG: return PHI_FULL;
     case EWOULDBLOCK: return PHI_BUSY;
     case EOVERFLOW: return PHI_TOO_BIG;
-    default: return PHI_IO;
+    default: return status;
     }
 }
 

@@ -7,14 +7,14 @@
 
 #include "io/http_curl_in.h"
 
-/* ---- libcurl's results as statuses and messages ---- */
-
-/* Messages name the host or the URL, never a header, query or user, which may hold keys. */
-
 #if !defined(PHI_NO_CURL)
 
 #include <stdio.h>
 #include <stdlib.h>
+
+/* ---- libcurl's results as statuses and messages ---- */
+
+/* Messages name the host or the URL, never a header, query or user, which may hold keys. */
 
 #define PHI__HTTP_CURL_TOO_LARGE 100 /* CURLE_TOO_LARGE of libcurl 8.6 and newer */
 #define PHI__HTTP_URL_SHOWN 160      /* most bytes of a URL in a message */
@@ -31,7 +31,7 @@ static bool phi__http_is_address(phi_str host) {
     for (size_t i = 0; i < host.len; i++) {
         if (host.at[i] == '.')
             dots++;
-        else if (host.at[i] < '0' || host.at[i] > '9')
+        else if (!phi__is_digit(host.at[i]))
             return false;
     }
     return dots == 3;
@@ -189,14 +189,10 @@ PHI__FN void phi__http_proxy(const phi__http *http, phi__secrets *secrets) {
         phi__secret_url(secrets, phi_str_of(getenv(names[i])));
 }
 
-#endif
-
 /* ---- libcurl's sockets and its timeout, driven by phi__io ---- */
 
 /* curl reports which sockets to watch and when to call it. phi__io calls back, and
    curl_multi_socket_action works on that socket only. So a step costs only its ready sockets. */
-
-#if !defined(PHI_NO_CURL)
 
 typedef struct phi__http_socket {
     phi__watch watch;
@@ -296,14 +292,10 @@ static void phi__http_due(phi__http *http) {
     phi__http_on_timer(&http->curl_timer);
 }
 
-#endif
-
 /* ---- one request as an easy handle: options, and callbacks that only copy ---- */
 
 /* Each callback first asks if the transfer was cancelled: its request is gone, and curl must
    stop. */
-
-#if !defined(PHI_NO_CURL)
 
 /* The size of libcurl's read buffer, which is held while an answer streams. 8192 would save 8 KB,
    but cost a tenth more CPU if many deltas come at once (bench/bench_http.c). */
@@ -763,15 +755,11 @@ static void phi__http_transfer_resume(phi__http_transfer *t) {
     phi__http_kick(t->http, 0);
 }
 
-#endif
-
 /* ---- loading the certificate store ahead of the first request ---- */
 
 /* libcurl loads the store in the first TLS handshake, which takes 20 ms or more at once, and keeps
    it in the multi handle. So a handshake is started here with a loopback port of phi's own that
    never answers. The store is loaded before the first bytes are sent; the transfer is dropped. */
-
-#if !defined(PHI_NO_CURL)
 
 #define PHI__HTTP_WARM_TURNS 8 /* calls of curl's state machine; libcurl 7.88 needs three */
 
@@ -813,11 +801,7 @@ static void phi__http_load_ca(phi__http *http) {
     phi__http_close(listener);
 }
 
-#endif
-
 /* ---- the transport over libcurl, pumped by phi__io ---- */
-
-#if !defined(PHI_NO_CURL)
 
 #define PHI__HTTP_CURL_FLOOR 0x074400u /* libcurl 7.68 */
 #define PHI__HTTP_CONNECTIONS 64       /* the default */
@@ -985,7 +969,7 @@ static bool phi__http_awaits_end(phi__http *http) {
 
 /* True if the next request may start now. If not, something else will call the pump. */
 static bool phi__http_may_start(phi__http *http) {
-    if (http->queue_first == 0 || phi__http_busy(http) >= http->max_connections) return false;
+    if (http->queue_first == 0) return false;
     if (phi__http_busy(http) + http->lingering.count >= http->max_connections) return false;
     if (phi__http_awaits_end(http)) return false;
     if (phi__io_start_left(http->io)) {

@@ -61,8 +61,9 @@ static size_t phi__inbox_bytes(size_t text_len) {
     return bytes & ~(size_t)7;
 }
 
-PHI__FN phi_status phi__inbox_prepare_two(phi__inbox *inbox, const phi__post *post, phi_str before,
-                                          phi__inbox_record **out) {
+PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
+                                      phi__inbox_record **out) {
+    phi_str before = post->before;
     size_t len = phi__add(before.len, post->text.len);
     size_t bytes = phi__inbox_bytes(phi__min(len, inbox->size));
     uint32_t at = 0;
@@ -79,11 +80,6 @@ PHI__FN phi_status phi__inbox_prepare_two(phi__inbox *inbox, const phi__post *po
         memcpy((char *)(record + 1) + before.len, post->text.at, post->text.len);
     *out = record;
     return PHI_OK;
-}
-
-PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
-                                      phi__inbox_record **out) {
-    return phi__inbox_prepare_two(inbox, post, phi__str(NULL, 0), out);
 }
 
 PHI__FN char *phi__inbox_text(phi__inbox_record *record) { return (char *)(record + 1); }

@@ -43,7 +43,6 @@ PHI__FN void phi__fd_map_remove(phi__fd_map *map, intptr_t fd) {
 
 /* ---- clock, timers, watched descriptors ---- */
 
-#define PHI__IO_BATCH 64 /* descriptors requested from the poller at once */
 #define PHI__IO_STARTS_DEFAULT 4
 
 typedef struct phi__io_slot {
@@ -311,11 +310,11 @@ PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have) {
 
 /* Polls once. True if more descriptors may be ready. */
 static bool phi__io_collect(phi__io *io, int timeout_ms) {
-    phi__poller_event events[PHI__IO_BATCH];
+    phi__poller_event events[PHI__POLLER_BATCH];
     if (io->poller == NULL) return false;
-    int n = phi__poller_wait(io->poller, timeout_ms, events, PHI__IO_BATCH);
+    int n = phi__poller_wait(io->poller, timeout_ms, events);
     for (int i = 0; i < n; i++) phi__io_queue_add(io, events[i].key, events[i].have);
-    return n == PHI__IO_BATCH;
+    return n == PHI__POLLER_BATCH;
 }
 
 /* Calls the ready functions. They may change or free any watch, so none is touched afterwards. */

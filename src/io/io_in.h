@@ -368,6 +368,7 @@ typedef struct phi__post {
     uint32_t kind;       /* numbered by the owner, from 1 */
     uint32_t index, gen; /* a handle */
     uint32_t flag;
+    phi_str before; /* phi__inbox_prepare puts it before the text; phi__inbox_peek leaves it out */
     phi_str text;
 } phi__post;
 
@@ -381,10 +382,6 @@ PHI__FN void phi__inbox_free(phi__inbox *inbox); /* may be called if zeroed or a
 struct phi__inbox_record;
 PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
                                       struct phi__inbox_record **out);
-
-/* As phi__inbox_prepare, with another text before post->text. */
-PHI__FN phi_status phi__inbox_prepare_two(phi__inbox *inbox, const phi__post *post, phi_str before,
-                                          struct phi__inbox_record **out);
 
 /* Returns the room for a prepared message's text, to be filled if post->text.at was NULL. */
 PHI__FN char *phi__inbox_text(struct phi__inbox_record *record);

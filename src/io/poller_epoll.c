@@ -8,8 +8,6 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define PHI__EPOLL_BATCH 64
-
 struct phi__poller {
     phi_memory *memory;
     int fd;
@@ -66,10 +64,10 @@ PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was,
     return epoll_ctl(poller->fd, op, (int)fd, &event) == 0 ? PHI_OK : phi__poller_status();
 }
 
-PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out, int cap) {
-    struct epoll_event events[PHI__EPOLL_BATCH];
-    if (cap > PHI__EPOLL_BATCH) cap = PHI__EPOLL_BATCH;
-    int n = epoll_wait(poller->fd, events, cap, timeout_ms);
+PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms,
+                             phi__poller_event out[PHI__POLLER_BATCH]) {
+    struct epoll_event events[PHI__POLLER_BATCH];
+    int n = epoll_wait(poller->fd, events, PHI__POLLER_BATCH, timeout_ms);
     for (int i = 0; i < n; i++) {
         uint32_t e = events[i].events;
         bool broken = (e & ((uint32_t)EPOLLHUP | (uint32_t)EPOLLERR)) != 0;

@@ -10,6 +10,8 @@
 
 typedef struct phi__poller phi__poller;
 
+enum { PHI__POLLER_BATCH = 64 }; /* most descriptors that one wait reports */
+
 typedef struct phi__poller_event {
     uint32_t key;
     int have; /* PHI__READ, PHI__WRITE */
@@ -22,9 +24,10 @@ PHI__FN void phi__poller_free(phi__poller *poller); /* NULL is allowed */
 PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was, int want,
                                       uint32_t key);
 
-/* Waits up to timeout_ms (<0: without limit) and reports up to `cap` descriptors. A signal ends the
-   wait with 0. A descriptor may be reported twice, for reading and for writing. */
-PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out, int cap);
+/* Waits up to timeout_ms (<0: without limit) and returns the number of reported descriptors. A
+   signal ends the wait with 0. A descriptor may be reported twice, for reading and for writing. */
+PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms,
+                             phi__poller_event out[PHI__POLLER_BATCH]);
 PHI__FN intptr_t
 phi__poller_fd(const phi__poller *poller); /* readable when a descriptor is ready; or -1 */
 

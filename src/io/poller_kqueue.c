@@ -12,8 +12,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define PHI__KQUEUE_BATCH 64
-
 #if defined(__NetBSD__) && __NetBSD_Version__ < 1000000000
 #define PHI__KQUEUE_UDATA(key) ((intptr_t)(key))
 #else
@@ -70,14 +68,14 @@ PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was,
     return errno == ENOMEM ? PHI_NO_MEMORY : errno == EBADF ? PHI_BAD_ARG : PHI_IO;
 }
 
-PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out, int cap) {
-    struct kevent events[PHI__KQUEUE_BATCH];
+PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms,
+                             phi__poller_event out[PHI__POLLER_BATCH]) {
+    struct kevent events[PHI__POLLER_BATCH];
     struct timespec limit;
     int i, n;
-    if (cap > PHI__KQUEUE_BATCH) cap = PHI__KQUEUE_BATCH;
     limit.tv_sec = timeout_ms < 0 ? 0 : timeout_ms / 1000;
     limit.tv_nsec = timeout_ms < 0 ? 0 : (long)(timeout_ms % 1000) * 1000000;
-    n = kevent(poller->fd, NULL, 0, events, cap, timeout_ms < 0 ? NULL : &limit);
+    n = kevent(poller->fd, NULL, 0, events, PHI__POLLER_BATCH, timeout_ms < 0 ? NULL : &limit);
     for (i = 0; i < n; i++) {
         out[i].key = (uint32_t)(uintptr_t)events[i].udata;
         out[i].have = (int)events[i].filter == (int)EVFILT_WRITE ? PHI__WRITE : PHI__READ;

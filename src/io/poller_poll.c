@@ -52,10 +52,11 @@ PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was,
     return PHI_OK;
 }
 
-PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out, int cap) {
+PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms,
+                             phi__poller_event out[PHI__POLLER_BATCH]) {
     int n = 0, left = poll(poller->fds, (nfds_t)poller->len, timeout_ms);
     size_t i;
-    for (i = 0; i < poller->len && left > 0 && n < cap; i++) {
+    for (i = 0; i < poller->len && left > 0 && n < PHI__POLLER_BATCH; i++) {
         size_t at = (poller->cursor + i) % poller->len;
         int got = poller->fds[at].fd < 0 ? 0 : poller->fds[at].revents;
         bool broken = (got & (POLLHUP | POLLERR | POLLNVAL)) != 0;

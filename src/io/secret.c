@@ -1,9 +1,20 @@
-/* secret.c - compares a text with a secret character by character and decodes each one as it goes.
-   So no decoded form of a secret is stored, and hiding needs no memory and cannot fail. */
-#include "io/secret_in.h"
+/* secret.c - finds the keys, tokens and passwords of requests in answers and messages, and hides
+   them.
 
-/* Most signatures kept: those of requests that may still be running. */
-enum { PHI__SECRET_PASSING = 16 };
+   Before requests leave, their secrets go into a set: keys, secret headers, and user info and
+   queries of URLs. In texts, asterisks of the same length then replace each secret: plain, escaped
+   (percent-encoding, JSON) or in base64, alone or inside a longer text. Secrets shorter than 8
+   bytes are ignored, because they would be found everywhere. Ownership: the set copies into its
+   arena. If memory runs out, a secret is missing and `failed` is set.
+
+   A text is compared with a secret character by character, and each character is decoded as it is
+   compared. So no decoded form of a secret is stored, and hiding needs no memory and cannot fail. */
+#include "io/io_in.h"
+
+enum {
+    PHI__SECRET_LEAST = 8,   /* bytes of the shortest secret */
+    PHI__SECRET_PASSING = 16 /* most signatures kept: those of requests that may still be running */
+};
 
 /* ---- which texts are secret? ---- */
 
@@ -42,8 +53,10 @@ static bool phi__secret_looks(phi_str value) {
     for (size_t i = 0; i < value.len; i++) {
         char c = value.at[i];
         if (c == ' ' || c == '\t') return false;
-        if (c >= '0' && c <= '9') digit = true;
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) letter = true;
+        if (phi__is_digit(c))
+            digit = true;
+        else if (phi__is_alnum(c))
+            letter = true;
     }
     return letter && digit && value.len >= PHI__SECRET_LEAST;
 }
@@ -51,7 +64,7 @@ static bool phi__secret_looks(phi_str value) {
 /* ---- characters of a text ---- */
 
 static int phi__secret_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
+    if (phi__is_digit(c)) return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
@@ -69,10 +82,6 @@ static size_t phi__secret_hex(phi_str s, size_t at, size_t skip, size_t digits, 
     return skip + digits;
 }
 
-static bool phi__secret_alnum(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Decodes the character at `at`. Returns its bytes, or SIZE_MAX if the text ends inside it. */
 static size_t phi__secret_unit(phi_str s, size_t at, char *c) {
     unsigned code = 0;
@@ -84,7 +93,7 @@ static size_t phi__secret_unit(phi_str s, size_t at, char *c) {
         if (at + 1 == s.len) return SIZE_MAX;
         if (s.at[at + 1] == 'u')
             n = phi__secret_hex(s, at, 2, 4, &code);
-        else if (!phi__secret_alnum(s.at[at + 1])) {
+        else if (!phi__is_alnum(s.at[at + 1])) {
             *c = s.at[at + 1];
             return 2;
         }
@@ -151,7 +160,7 @@ static size_t phi__secret_match(const phi__secret_form *form, phi_str s, size_t 
 }
 
 static bool phi__secret_base64(char c) {
-    return phi__secret_alnum(c) || c == '+' || c == '/' || c == '-' || c == '_';
+    return phi__is_alnum(c) || c == '+' || c == '/' || c == '-' || c == '_';
 }
 
 /* Returns the end after a base64 letter that still has bits of the secret, and after padding. */
@@ -227,18 +236,6 @@ static void phi__secret_note(phi__secrets *set, const phi__secret *secret) {
     set->longest = phi__max(set->longest, secret->text.len);
 }
 
-static phi__secret *phi__secret_room(phi__secrets *set) {
-    phi__secret *list = set->list;
-    size_t cap = set->cap > 0 ? set->cap * 2 : 4;
-    if (set->count < set->cap) return &list[set->count];
-    list = (phi__secret *)phi_arena_alloc(set->arena, cap * sizeof *list);
-    if (list == NULL) return NULL;
-    if (set->count > 0) memcpy(list, set->list, set->count * sizeof *list);
-    set->list = list;
-    set->cap = cap;
-    return &list[set->count];
-}
-
 /* Replaces the oldest kept signature of the same length. False if there is room for one more. */
 static bool phi__secret_replace(phi__secrets *set, phi_str text) {
     size_t n = 0;
@@ -261,13 +258,15 @@ static void phi__secret_keep(phi__secrets *set, phi_str text, bool passing) {
     for (size_t i = 0; i < set->count; i++)
         if (phi_str_equal(set->list[i].text, text)) return;
     if (passing && phi__secret_replace(set, text)) return;
-    phi__secret *secret = phi__secret_room(set);
-    if (secret == NULL || !phi__arena_str(set->arena, text, &secret->text)) {
+    phi__secret *list =
+        (phi__secret *)phi__arena_grow(set->arena, set->list, set->count, &set->cap, sizeof *list);
+    if (list != NULL) set->list = list;
+    if (list == NULL || !phi__arena_str(set->arena, text, &list[set->count].text)) {
         set->failed = true;
         return;
     }
+    phi__secret *secret = &list[set->count++];
     secret->passing = passing;
-    set->count++;
     phi__secret_note(set, secret);
 }
 

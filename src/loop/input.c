@@ -437,8 +437,9 @@ static phi_status phi__enqueue_post(phi_agent agent, uint32_t kind, const char *
     post.gen = agent.gen;
     post.flag = (uint32_t)tag.len;
     if (tag.len > UINT32_MAX / 4) return PHI_BAD_ARG;
+    post.before = tag;
     post.text = trimmed;
-    phi_status status = phi__inbox_prepare_two(&agent.rt->inbox, &post, tag, &record);
+    phi_status status = phi__inbox_prepare(&agent.rt->inbox, &post, &record);
     if (status != PHI_OK) return status;
     phi__inbox_publish(record, true);
     phi__io_wake(agent.rt->io);

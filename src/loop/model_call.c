@@ -67,12 +67,7 @@ PHI__FN bool phi__thinking_refused(const phi__run *run, const phi_failure *failu
 
 PHI__FN void phi__thinking_mark(const phi__run *run, phi_message *answer) {
     const phi__prefix *p = phi__thinking_prefix(run);
-    if (p == NULL) return;
-    for (size_t i = 0; i < answer->content_count; i++)
-        if (answer->content[i].kind == PHI_CONTENT_THINKING) {
-            answer->prefix = phi__prefix_value(p);
-            answer->prefix_parts = phi__prefix_parts(p);
-        }
+    if (p != NULL) phi__prefix_mark(p, answer);
 }
 
 /* ---- the host's list ---- */

@@ -87,6 +87,20 @@ static void phi__opaque_rest(phi__buf *out, phi_str object, const char *const *k
         out->len = from;
 }
 
+PHI__FN bool phi__opaque_is_json(phi_arena *arena, phi_str text, uint32_t flags, bool *no_memory) {
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi__json_cursor c;
+    phi_json *root = NULL;
+    if (text.len > PHI__ASSEMBLY_PROOF_MOST) {
+        phi__json_cursor_init(&c, text);
+        return phi__json_cursor_skip(&c) && phi__json_cursor_done(&c);
+    }
+    phi_status status = phi_json_parse(arena, text, flags, &root, NULL);
+    if (status == PHI_NO_MEMORY) *no_memory = true;
+    phi_arena_reset(arena, mark);
+    return status == PHI_OK;
+}
+
 /* ---- the assembly ---- */
 
 #define PHI__ASSEMBLY_NORMAL_STOP(reason)                                                          \
@@ -148,19 +162,9 @@ static void phi__assembly_hold(phi__draft *d, phi_str *s) {
 
 /* Returns the code unit of a \uXXXX escape at `at`, or -1. */
 static int32_t phi__assembly_escape(const char *at, const char *end) {
-    int32_t unit = 0;
     if (end - at < 6 || at[0] != '\\' || at[1] != 'u') return -1;
-    for (int i = 2; i < 6; i++) {
-        int32_t c = at[i], digit;
-        if (c >= '0' && c <= '9')
-            digit = c - '0';
-        else if ((c | 32) >= 'a' && (c | 32) <= 'f')
-            digit = (c | 32) - 'a' + 10;
-        else
-            return -1;
-        unit = unit * 16 + digit;
-    }
-    return unit;
+    uint32_t unit = phi__json_text_hex(at + 2, end, 4);
+    return unit == UINT32_MAX ? -1 : (int32_t)unit;
 }
 
 /* Joins a held first half of a surrogate pair with the second half at the start of *raw. If there
@@ -213,22 +217,8 @@ static bool phi__assembly_is_answer(const phi__assembly *a, size_t block) {
     return true;
 }
 
-static bool phi__assembly_parses(phi__assembly *a, phi_str text, uint32_t flags) {
-    phi_arena_mark mark = phi_arena_save(&a->scratch);
-    phi__json_cursor c;
-    phi_json *root = NULL;
-    if (text.len > PHI__ASSEMBLY_PROOF_MOST) {
-        phi__json_cursor_init(&c, text);
-        return phi__json_cursor_skip(&c) && phi__json_cursor_done(&c);
-    }
-    phi_status status = phi_json_parse(&a->scratch, text, flags, &root, NULL);
-    if (status == PHI_NO_MEMORY) a->no_memory = true;
-    phi_arena_reset(&a->scratch, mark);
-    return status == PHI_OK;
-}
-
 static bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
-    return phi__assembly_parses(a, text, PHI_JSON_BORROW);
+    return phi__opaque_is_json(&a->scratch, text, PHI_JSON_BORROW, &a->no_memory);
 }
 
 /* Gives a call a new id if it has none or an earlier call has the same: results would be ambiguous.
@@ -491,7 +481,8 @@ PHI__FN void phi__assembly_sign(phi__assembly *a, size_t block, phi__json_text t
 
 PHI__FN void phi__assembly_cite(phi__assembly *a, size_t block, phi_str citation) {
     if (block == SIZE_MAX || citation.len == 0 ||
-        !phi__assembly_parses(a, citation, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8))
+        !phi__opaque_is_json(&a->scratch, citation, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
+                             &a->no_memory))
         return;
     phi__buf *citations = &a->drafts[block].citations;
     phi__opaque_push(citations, citation);

@@ -11,8 +11,6 @@
 #define PHI__HEADERS_NUMBER_MOST                                                                   \
     UINT64_C(1000000000000) /* in thousandths of a second: thirty years */
 
-static char phi__headers_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
-
 PHI__FN phi_str phi__headers_value(phi_str headers, const char *name) {
     size_t at = 0;
     while (at < headers.len) {
@@ -61,8 +59,8 @@ static uint64_t phi__headers_unit(phi_str s, size_t *at) {
                  {"day", 86400000},  {"days", 86400000}};
     size_t from = *at, end;
     while (from < s.len && s.at[from] == ' ') from++;
-    for (end = from; end < s.len && phi__headers_lower(s.at[end]) >= 'a'; end++)
-        if (phi__headers_lower(s.at[end]) > 'z') break;
+    for (end = from; end < s.len && phi__lower(s.at[end]) >= 'a'; end++)
+        if (phi__lower(s.at[end]) > 'z') break;
     if (end == from) return 1000;
     for (size_t i = 0; i < PHI__COUNT(units); i++)
         if (phi__str_is_nocase(phi__str(s.at + from, end - from), units[i].name)) {
@@ -181,7 +179,7 @@ static bool phi__fault_at(phi_str s, size_t at, const char *pattern) {
         if (*pattern == '#') {
             if (!phi__is_digit(s.at[at])) return false;
             while (at < s.len && (phi__is_digit(s.at[at]) || s.at[at] == ',')) at++;
-        } else if (phi__headers_lower(s.at[at++]) != *pattern)
+        } else if (phi__lower(s.at[at++]) != *pattern)
             return false;
     }
     return true;

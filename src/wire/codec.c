@@ -44,10 +44,7 @@ PHI__FN uint64_t phi__codec_origin_of(phi_str model, phi_str provider, phi_str p
     char name[PHI__CODEC_NAME_MOST];
     size_t i;
     if (model.len == 0 || provider.len == 0 || protocol.len == 0) return 0;
-    for (i = 0; i < protocol.len && i < sizeof name; i++) {
-        char c = protocol.at[i];
-        name[i] = c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-    }
+    for (i = 0; i < protocol.len && i < sizeof name; i++) name[i] = phi__lower(protocol.at[i]);
     uint64_t hash = phi__hash(phi__str(name, i), protocol.len);
     hash = phi__hash(provider, hash);
     hash = phi__hash(model, hash);

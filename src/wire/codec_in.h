@@ -21,6 +21,13 @@ static inline bool phi__codec_is_call(const phi_content *c) {
     return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
 }
 
+PHI__FN bool phi__render_blank(phi_str text); /* true if the text is only white space */
+
+/* True for a text that is sent: blank texts are not. */
+static inline bool phi__codec_is_text(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text);
+}
+
 /* Finds the value of an object's member, as a view of its text. Of equal names the last one counts.
    False if there is none or the object is broken. */
 PHI__FN bool phi__opaque_find(phi_str object, phi_str key, phi_str *value);
@@ -158,6 +165,7 @@ PHI__FN void phi__classify_stop(phi__assembly *a, const phi__stop_word *table, s
    it, and an answer or the end of the transcript follows it. */
 PHI__FN bool phi__encode_is_system(const phi__encoder *e, size_t item);
 PHI__FN void phi__encode_piece(phi__encoder *e, phi_str json);       /* `json` is borrowed */
+PHI__FN void phi__encode_insert(phi__encoder *e, phi_str json);      /* scratch, then a piece */
 PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal); /* `literal` is static */
 PHI__FN void phi__encode_scratch(phi__encoder *e); /* appends e->scratch as a piece and clears it */
 
@@ -167,6 +175,10 @@ PHI__FN bool phi__encode_copy(phi__encoder *e, phi_str *out);
 /* Appends JSON to the message of a role. If no such message is open, first appends `begin`, which
    ends the open message ("]},{") and starts one. Without an open message, "]}," is left out. */
 PHI__FN void phi__encode_role(phi__encoder *e, phi_role role, phi_str begin, phi_str json);
+
+/* As phi__codec.append, for protocols whose messages are items of one list. */
+PHI__FN void phi__encode_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form,
+                                phi_str items);
 
 /* Inserts `literal` into the marked piece, `back` bytes before its end. Call once, at the end. */
 PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal);
@@ -186,6 +198,13 @@ PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bar
 typedef struct phi__takes_keys {
     const char *temperature, *top_p, *top_k, *stop, *seed, *tier;
 } phi__takes_keys;
+
+#define PHI__TAKES_TOKENS 8192u /* most tokens of an answer if neither request nor model says */
+
+/* Returns the most tokens of an answer: from the request, else from the model; 0 if unknown. */
+static inline uint32_t phi__takes_tokens(const phi__request_spec *spec) {
+    return spec->max_tokens != 0 ? spec->max_tokens : spec->model->max_tokens;
+}
 
 /* Writes settings that are set and allowed by `takes` to the scratch buffer: ,"key":value. */
 PHI__FN void phi__takes_put(phi__encoder *e, const phi__takes_keys *keys, uint32_t takes);
@@ -208,13 +227,7 @@ PHI__FN bool phi__prefix_sends(const phi__encoder *e, size_t item);
 /* Appends a line to the system prompt. False: no memory. */
 PHI__FN bool phi__format_say(phi__request_spec *spec, phi_arena *arena, const char *line);
 
-PHI__FN void phi__frames_init(phi__frames *frames, phi_memory *memory, size_t max_bytes);
-PHI__FN void phi__frames_free(phi__frames *frames); /* may be called twice */
-PHI__FN void phi__frames_feed(phi__frames *frames, const char *bytes, size_t len);
-
-/* Returns 1 and a frame; 0 if more bytes are needed; PHI_PARSE if a checksum or length is wrong;
-   PHI_TOO_BIG or PHI_NO_MEMORY. */
-PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out);
+/* Returns the functions that read AWS's frames. For phi__codec.frames. */
 PHI__FN const phi__framing *phi__frames_framing(void);
 
 enum {
@@ -249,13 +262,15 @@ typedef struct phi__decoding {
 PHI__FN bool phi__decoding_takes(phi__decoding *d, phi__assembly *a, phi_str name, phi_str data,
                                  bool lists);
 
+/* True for the characters of names and ids that every provider accepts. */
+static inline bool phi__render_word(char c) { return phi__is_alnum(c) || c == '_' || c == '-'; }
+
 /* Writes `before`, then a call's id in quotes. */
 PHI__FN void phi__render_id(phi__buf *out, const char *before, phi_str id, phi__id_rule rule);
 
 /* Writes `before`, then a tool's name in quotes. Other characters than [a-zA-Z0-9_-], which another
    provider may have allowed, become '_'. At most `most` bytes are written. */
 PHI__FN void phi__render_name(phi__buf *out, const char *before, phi_str name, size_t most);
-PHI__FN bool phi__render_blank(phi_str text); /* True if the text is only white space */
 PHI__FN phi_str phi__render_trim_end(phi_str text);
 
 /* Write a text to the scratch buffer, as a member or as the inside of a string. Long ones later. */
@@ -267,12 +282,21 @@ PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
 
 /* True if any model of this target's protocol wrote the message. */
 PHI__FN bool phi__render_same_protocol(const phi__encoder *e, size_t item);
-PHI__FN bool phi__render_any_opaque(const phi__encoder *e, const phi_message *message);
+
+/* True if the message has an opaque block of this target's protocol. is: checks the block's name;
+   NULL: any name is right. */
+PHI__FN bool phi__render_any_opaque(const phi__encoder *e, const phi_message *message,
+                                    bool (*is)(phi_str name));
 
 /* True if a request may hold a JSON text: it is valid and has no half of a surrogate pair, which
    servers refuse. Transcripts also come from files and hosts, and one broken value makes every
    later request fail. Of a very long text only strings and brackets are checked. Uses e->arena. */
 PHI__FN bool phi__render_goes(phi__encoder *e, phi_str json);
+
+/* True if citations are an array that a request may hold. */
+static inline bool phi__render_cites(phi__encoder *e, phi_str citations) {
+    return citations.len > 0 && citations.at[0] == '[' && phi__render_goes(e, citations);
+}
 
 /* Writes the block's JSON unchanged, after a comma if needed; nothing if it is no object. */
 PHI__FN void phi__render_opaque(phi__encoder *e, const phi_content *c);
@@ -282,11 +306,6 @@ PHI__FN void phi__render_rest(phi__encoder *e, phi_str object);
 
 /* True if a user's message follows an answer and its results. */
 PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item);
-
-/* True if an answer has server-side calls and the user has spoken since, so missing results will
-   not come. Providers refuse a call without its result. is_call: for names of opaque blocks. */
-PHI__FN bool phi__render_abandons(const phi__encoder *e, size_t item,
-                                  bool (*is_call)(phi_str name));
 
 /* True if a later opaque block of the message holds the result of this call. id: the path of the id
    in a call. refs: the paths of the id in results. */
@@ -325,6 +344,10 @@ PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool
                                void (*said)(phi__encoder *e, const phi_content *c),
                                void (*block)(phi__encoder *e, const phi_content *c),
                                void (*opaque)(phi__encoder *e, const phi_content *c));
+
+/* Passes the images, documents and audio of a message that are sent as media to `block`. */
+PHI__FN void phi__render_blocks(phi__encoder *e, const phi_message *message,
+                                void (*block)(phi__encoder *e, const phi_content *c));
 PHI__FN void phi__render_base64(phi__encoder *e, const char *before, phi_str data,
                                 const char *after);
 
@@ -355,13 +378,11 @@ enum {
     PHI__REPAIR_BITS = 13
 };
 
-/* Finds the tool that a name means. If there is no exact match, compares without case, '-' and '_',
-   then also without a prefix ("functions.", "tools/", "default_api:") and without ":0" or "<|...|>"
-   at the end. SIZE_MAX if no tool or more than one matches. */
-PHI__FN size_t phi__repair_tool(const phi__tool_view *tools, size_t count, phi_str name);
-
-/* Finds the tool with exactly this name, or SIZE_MAX. */
-PHI__FN size_t phi__repair_tool_of(const phi__tool_view *tools, size_t count, phi_str name);
+/* Finds the tool of the request that a name means. With PHI_QUIRK_REPAIR_CALLS, if there is no exact
+   match, compares without case, '-' and '_', then also without a prefix ("functions.", "tools/",
+   "default_api:") and without ":0" or "<|...|>" at the end. SIZE_MAX if no tool or more than one
+   matches. */
+PHI__FN size_t phi__repair_tool(const phi__assembly *a, phi_str name);
 
 /* Appends the value at *at as JSON and advances *at past it. False if the value is ambiguous or
    memory ran out (out->failed). Sets bits in *faults. */
@@ -392,6 +413,10 @@ PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t form, phi_
 PHI__FN void phi__encode_seal(phi__encoder *e, phi_str method); /* call once, after all pieces */
 PHI__FN bool phi__classify_is_overflow_text(phi_str text);
 
+/* True if a text is one JSON value. flags: as phi_json_parse. Only the strings and brackets of a
+   very long text are checked. Uses and resets the arena. Sets *no_memory if memory ran out. */
+PHI__FN bool phi__opaque_is_json(phi_arena *arena, phi_str text, uint32_t flags, bool *no_memory);
+
 /* ---- extras ---- */
 
 enum {
@@ -399,7 +424,7 @@ enum {
     PHI__EXTRA_MEMBERS = 1024 /* most members of an object */
 };
 
-/* Merges e->spec->extra into the pieces so far, which are the head of the body. Sets e->refused if
+/* Merges e->spec->extra, if there is one, into the pieces so far, which are the body's head. Sets e->refused if
    the head already has one of the extra's members. */
 PHI__FN void phi__extra_apply(phi__encoder *e);
 
@@ -418,9 +443,6 @@ PHI__FN bool phi__fill_advance(struct phi__encoder *e, size_t *units, phi_str *j
 PHI__FN void phi__fill_drop(struct phi__encoder *e); /* may be called at any time */
 
 /* ---- frames, rendering, repair and strict schemas ---- */
-
-/* Call it after the last byte. True if the stream ended inside a frame. */
-PHI__FN bool phi__frames_cut(const phi__frames *frames);
 
 /* codec NULL: a host's own protocol. */
 PHI__FN phi__id_rule phi__render_id_rule(const phi__codec *codec, const phi_model *model);

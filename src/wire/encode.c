@@ -4,17 +4,9 @@
 
 #include <stdio.h>
 
-/* Doubles a full array in the arena. The old array stays until the arena is reset. */
 static void *phi__encode_grow(phi__encoder *e, void *old, size_t count, size_t *cap, size_t size) {
-    size_t now = *cap == 0 ? 32 : *cap * 2;
-    if (count < *cap) return old;
-    void *out = e->failed ? NULL : phi_arena_alloc(e->arena, phi__mul(now, size));
-    if (out == NULL) {
-        e->failed = true;
-        return NULL;
-    }
-    if (count > 0) memcpy(out, old, count * size);
-    *cap = now;
+    void *out = e->failed ? NULL : phi__arena_grow(e->arena, old, count, cap, size);
+    if (out == NULL) e->failed = true;
     return out;
 }
 
@@ -50,6 +42,11 @@ PHI__FN void phi__encode_scratch(phi__encoder *e) {
     if (phi__encode_copy(e, &copy)) phi__encode_piece(e, copy);
 }
 
+PHI__FN void phi__encode_insert(phi__encoder *e, phi_str json) {
+    phi__encode_scratch(e);
+    phi__encode_piece(e, json);
+}
+
 /* Keeps a rendering with its message. If the message keeps none, e->last holds it for now. */
 PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t form, phi_str json) {
     const phi__item *kept = &e->spec->items[item];
@@ -78,6 +75,16 @@ PHI__FN void phi__encode_role(phi__encoder *e, phi_role role, phi_str begin, phi
     e->open_role = role;
     phi__encode_piece(e, begin);
     phi__encode_piece(e, json);
+}
+
+PHI__FN void phi__encode_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form,
+                                phi_str items) {
+    (void)at;
+    (void)form;
+    if (items.len == 0) return;
+    if (e->last_role != (phi_role)0) phi__encode_glue(e, ",");
+    e->last_role = m->role;
+    phi__encode_piece(e, items);
 }
 
 PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal) {
@@ -258,8 +265,7 @@ PHI__FN bool phi__takes_serial(const phi__request_spec *spec, uint32_t takes) {
 PHI__FN bool phi__takes_raw(phi__encoder *e, size_t tool) {
     if (tool > 0) phi__buf_char(&e->scratch, ',');
     if (!e->spec->tools[tool].is_raw) return false;
-    phi__encode_scratch(e);
-    phi__encode_piece(e, e->spec->tools[tool].raw);
+    phi__encode_insert(e, e->spec->tools[tool].raw);
     return true;
 }
 
@@ -364,7 +370,7 @@ PHI__FN phi_status phi__takes_preflight(const phi__codec *codec, const phi__requ
             phi__takes_say(words, words_size, names[i], "is not sent");
     if (spec->thinking != PHI_THINKING_OFF && !spec->model->reasoning)
         phi__takes_say(words, words_size, "thinking", "is not sent");
-    else if (level != spec->thinking && (size_t)level < PHI__COUNT(levels)) {
+    else if (level != spec->thinking && !PHI_NEVER((size_t)level >= PHI__COUNT(levels))) {
         (void)snprintf(how, sizeof how, "is lowered to %s", levels[level]);
         phi__takes_say(words, words_size, "thinking", how);
     }

@@ -150,12 +150,17 @@ static phi__prefix_kept phi__prefix_item(phi__encoder *e, size_t at, size_t *cos
     return made;
 }
 
-/* Bits 0 to 31: the last thinking sent. Bits 32 to 47: the system prompt. Bits 48 to 63: tools. */
-PHI__FN uint64_t phi__prefix_parts(const phi__prefix *p) {
-    return p->last | (p->system & 0xffff) << 32 | (p->tools & 0xffff) << 48;
-}
+static uint64_t phi__prefix_value(const phi__prefix *p) { return p->now | 1; }
 
-PHI__FN uint64_t phi__prefix_value(const phi__prefix *p) { return p->now | 1; }
+/* In prefix_parts, bits 0 to 31 are the last thinking sent, bits 32 to 47 the system prompt, and
+   bits 48 to 63 the tools. */
+PHI__FN void phi__prefix_mark(const phi__prefix *p, phi_message *answer) {
+    size_t i = 0;
+    while (i < answer->content_count && answer->content[i].kind != PHI_CONTENT_THINKING) i++;
+    if (i == answer->content_count) return;
+    answer->prefix = phi__prefix_value(p);
+    answer->prefix_parts = p->last | (p->system & 0xffff) << 32 | (p->tools & 0xffff) << 48;
+}
 
 PHI__FN phi__prefix *phi__prefix_begin(phi__encoder *e, bool only_counts) {
     phi__prefix *p = (phi__prefix *)phi__arena_zero(e->arena, sizeof *p);
@@ -482,7 +487,7 @@ PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
         if (e->pieces == NULL) e->failed = true;
         e->codec->address(e);
         e->codec->head(e);
-        if (e->spec->extra.len > 0) phi__extra_apply(e);
+        phi__extra_apply(e);
         e->fill.refuses = false;
         e->stage = PHI__ENCODER_ITEMS;
     }

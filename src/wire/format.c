@@ -64,7 +64,7 @@ PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__request_spec 
     if (way == PHI__FORMAT_NATIVE)
         status = phi__format_schema(codec, spec, arena, words, words_size);
     if (status == PHI_BAD_ARG && !spec->format.strict) {
-        words[0] = '\0';
+        if (words_size > 0) words[0] = '\0';
         way = PHI__FORMAT_BY_TOOL;
     } else if (status != PHI_OK)
         return status;
@@ -144,7 +144,9 @@ static phi_status phi__structured_check(const phi_format *format, phi_json *valu
         phi_json_parse(arena, phi_str_of(format->schema), PHI_JSON_BORROW, &schema, &parse);
     if (status == PHI_OK && format->strict) (void)phi__strict_nulls(schema, value);
     if (status != PHI_OK)
-        (void)phi__structured_no(words, words_size, status, "the schema is not valid JSON");
+        (void)phi__structured_no(words, words_size, status,
+                                 status == PHI_PARSE ? "the schema is not valid JSON"
+                                                     : phi_status_text(status));
     else if ((status = phi__schema_check(arena->memory, schema, value, "answer", &error)) != PHI_OK)
         (void)phi__structured_no(words, words_size, status, error.message);
     phi_arena_reset(arena, mark);

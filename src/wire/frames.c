@@ -13,8 +13,6 @@ enum {
     PHI__FRAMES_HEADERS_MOST = 1 << 17, /* AWS's limit for the bytes of headers */
     PHI__FRAMES_KEEP = 4096             /* largest buffer that is kept between frames */
 };
-#define PHI__FRAMES_IS(s, literal)                                                                 \
-    ((s).len == sizeof(literal) - 1 && memcmp((s).at, (literal), sizeof(literal) - 1) == 0)
 #define PHI__FRAMES_MOST ((24u << 20) + (1u << 17) + 16u) /* AWS's limit for the bytes of a frame */
 
 static uint32_t phi__frames_u32(const char *at) {
@@ -59,15 +57,15 @@ static bool phi__frames_headers(phi__frames_words *words, const char *at, size_t
         if (size > (size_t)(end - at)) return false;
         if (type == 7) {
             phi_str value = phi__str(at + 2, size - 2);
-            if (PHI__FRAMES_IS(name, ":message-type"))
+            if (phi__str_is(name, ":message-type"))
                 words->message_type = value;
-            else if (PHI__FRAMES_IS(name, ":event-type"))
+            else if (phi__str_is(name, ":event-type"))
                 words->event_type = value;
-            else if (PHI__FRAMES_IS(name, ":exception-type"))
+            else if (phi__str_is(name, ":exception-type"))
                 words->exception_type = value;
-            else if (PHI__FRAMES_IS(name, ":error-code"))
+            else if (phi__str_is(name, ":error-code"))
                 words->error_code = value;
-            else if (PHI__FRAMES_IS(name, ":error-message"))
+            else if (phi__str_is(name, ":error-message"))
                 words->error_message = value;
         }
         at += size;
@@ -93,11 +91,11 @@ static int phi__frames_read(phi__frames *f, const char *at, size_t total, phi__f
         return phi__frames_fail(f, PHI_PARSE);
     phi_str payload =
         phi__str(at + PHI__FRAMES_HEAD + headers, total - PHI__FRAMES_LEAST - headers);
-    if (PHI__FRAMES_IS(words.message_type, "exception"))
+    if (phi__str_is(words.message_type, "exception"))
         return phi__frames_trouble(f, out, words.exception_type, payload);
-    if (PHI__FRAMES_IS(words.message_type, "error"))
+    if (phi__str_is(words.message_type, "error"))
         return phi__frames_trouble(f, out, words.error_code, words.error_message);
-    if (!PHI__FRAMES_IS(words.message_type, "event") || words.event_type.len == 0) return 0;
+    if (!phi__str_is(words.message_type, "event") || words.event_type.len == 0) return 0;
     out->name = words.event_type;
     out->payload = payload;
     return 1;
@@ -192,20 +190,20 @@ static int phi__frames_object(phi__frames *f, phi__frame *out) {
     return 1;
 }
 
-PHI__FN void phi__frames_init(phi__frames *frames, phi_memory *memory, size_t max_bytes) {
+static void phi__frames_init(phi__frames *frames, phi_memory *memory, size_t max_bytes) {
     memset(frames, 0, sizeof *frames);
     phi__buf_init(&frames->held, memory);
     phi__buf_init(&frames->name, memory);
     frames->max_bytes = max_bytes == 0 ? PHI__FRAMES_MOST : max_bytes;
 }
 
-PHI__FN void phi__frames_free(phi__frames *frames) {
+static void phi__frames_free(phi__frames *frames) {
     phi__buf_free(&frames->held);
     phi__buf_free(&frames->name);
     phi__frames_init(frames, frames->held.memory, frames->max_bytes);
 }
 
-PHI__FN void phi__frames_feed(phi__frames *frames, const char *bytes, size_t len) {
+static void phi__frames_feed(phi__frames *frames, const char *bytes, size_t len) {
     PHI_ASSERT(frames->at == frames->end);
     if (len == 0) return;
     frames->at = bytes;
@@ -213,7 +211,7 @@ PHI__FN void phi__frames_feed(phi__frames *frames, const char *bytes, size_t len
     if (frames->status != PHI_OK) frames->at = frames->end;
 }
 
-PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out) {
+static int phi__frames_next(phi__frames *frames, phi__frame *out) {
     int got = 0;
     if (frames->status != PHI_OK) return frames->status;
     do {
@@ -234,7 +232,7 @@ PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out) {
     return got;
 }
 
-PHI__FN bool phi__frames_cut(const phi__frames *frames) {
+static bool phi__frames_cut(const phi__frames *frames) {
     return frames->held.len > frames->drop || frames->at != frames->end;
 }
 

@@ -13,10 +13,7 @@ enum {
 
 PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
     bool plain = name.len > 0 && name.len <= PHI__PREFLIGHT_NAME_MOST;
-    for (size_t i = 0; plain && i < name.len; i++) {
-        char c = name.at[i];
-        plain = phi__is_alnum(c) || c == '_' || c == '-';
-    }
+    for (size_t i = 0; plain && i < name.len; i++) plain = phi__render_word(name.at[i]);
     if (!plain) return "expected 1 to 64 of a-z A-Z 0-9 _ -";
     if (codec != NULL && (codec->rules->bits & PHI__RULE_LETTER_FIRST) != 0 &&
         (name.at[0] == '-' || phi__is_digit(name.at[0])))
@@ -42,8 +39,8 @@ static phi_status phi__preflight_no(phi__preflight_check *p, const char *format,
     return PHI_BAD_ARG;
 }
 
-/* Returns the length for "%.*s", at most 80. */
-static int phi__preflight_len(phi_str s) { return s.len > 80 ? 80 : (int)s.len; }
+/* Returns the length for "%.*s": at most 80 bytes, without a cut character. */
+static int phi__preflight_len(phi_str s) { return (int)phi__utf8_cut(s, 80); }
 
 /* ---- tools ---- */
 
@@ -174,7 +171,7 @@ static phi_status phi__preflight_calls(phi__preflight_check *p, size_t at) {
 static bool phi__preflight_says(const phi__codec *codec, const phi_message *m) {
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) return true;
+        if (phi__codec_is_text(c)) return true;
         if (c->kind == PHI_CONTENT_DOCUMENT || c->kind == PHI_CONTENT_AUDIO) return true;
         if (phi__render_is_image(c) || phi__codec_is_call(c)) return true;
         if (phi__render_is_opaque(codec, c)) return true;

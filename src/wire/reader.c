@@ -223,13 +223,15 @@ PHI__FN void phi__delta_cache_learn(phi__delta_cache *r, const phi__assembly *a,
 }
 
 PHI__FN bool phi__delta_cache_add(const phi__delta_cache *r, phi__assembly *a, phi_str data) {
-    const char *text = data.at + r->head, *end = data.at + data.len;
     bool escaped;
     if (r->head == 0 || data.len < (size_t)r->head + r->tail || r->count != a->count ||
-        !a->drafts[r->block].open || memcmp(data.at, r->around, r->head) != 0 ||
-        memcmp(end - r->tail, r->around + r->head, r->tail) != 0)
+        !a->drafts[r->block].open)
         return false;
-    if (phi__json_text_quote(text, end, &escaped) != end - r->tail) return false;
+    const char *text = data.at + r->head, *end = data.at + data.len;
+    if (memcmp(data.at, r->around, r->head) != 0 ||
+        memcmp(end - r->tail, r->around + r->head, r->tail) != 0 ||
+        phi__json_text_quote(text, end, &escaped) != end - r->tail)
+        return false;
     phi__assembly_add_json(a, r->block, phi__str(text, data.len - r->head - r->tail), escaped);
     return true;
 }

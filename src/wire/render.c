@@ -1,8 +1,6 @@
 /* render.c - adapts ids, names and texts to the rules of a target. */
 #include "wire/codec_in.h"
 
-static bool phi__render_word(char c) { return phi__is_alnum(c) || c == '_' || c == '-'; }
-
 static bool phi__render_id_fits(phi_str id, phi__id_rule rule) {
     if (rule == PHI__ID_ANY) return true;
     if (id.len == 0) return false;
@@ -104,24 +102,17 @@ PHI__FN bool phi__render_is_opaque(const phi__codec *codec, const phi_content *c
            phi__codec_is(codec->names, c->protocol);
 }
 
-PHI__FN bool phi__render_any_opaque(const phi__encoder *e, const phi_message *message) {
-    for (size_t i = 0; i < message->content_count; i++)
-        if (phi__render_is_opaque(e->codec, &message->content[i])) return true;
+PHI__FN bool phi__render_any_opaque(const phi__encoder *e, const phi_message *message,
+                                    bool (*is)(phi_str name)) {
+    for (size_t i = 0; i < message->content_count; i++) {
+        const phi_content *c = &message->content[i];
+        if (phi__render_is_opaque(e->codec, c) && (is == NULL || is(c->name))) return true;
+    }
     return false;
 }
 
 PHI__FN bool phi__render_goes(phi__encoder *e, phi_str json) {
-    phi_arena_mark mark = phi_arena_save(e->arena);
-    phi__json_cursor c;
-    phi_json *root = NULL;
-    if (json.len > PHI__ASSEMBLY_PROOF_MOST) {
-        phi__json_cursor_init(&c, json);
-        return phi__json_cursor_skip(&c) && phi__json_cursor_done(&c);
-    }
-    phi_status status = phi_json_parse(e->arena, json, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_NO_MEMORY) e->failed = true;
-    phi_arena_reset(e->arena, mark);
-    return status == PHI_OK;
+    return phi__opaque_is_json(e->arena, json, PHI_JSON_BORROW, &e->failed);
 }
 
 PHI__FN void phi__render_opaque(phi__encoder *e, const phi_content *c) {
@@ -146,17 +137,6 @@ PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item) {
         if (role == PHI_ROLE_ASSISTANT) return false;
     }
     return false;
-}
-
-PHI__FN bool phi__render_abandons(const phi__encoder *e, size_t item,
-                                  bool (*is_call)(phi_str name)) {
-    const phi_message *m = e->spec->items[item].message;
-    size_t i = 0;
-    while (i < m->content_count &&
-           !(phi__render_is_opaque(e->codec, &m->content[i]) && is_call(m->content[i].name)))
-        i++;
-    if (i == m->content_count) return false;
-    return phi__render_user_follows(e, item);
 }
 
 PHI__FN bool phi__render_is_answered(const phi_message *message, size_t block, const char *id,
@@ -383,4 +363,11 @@ PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool
         else if (c->kind == PHI_CONTENT_OPAQUE && media && opaque != NULL)
             opaque(e, c);
     }
+}
+
+PHI__FN void phi__render_blocks(phi__encoder *e, const phi_message *message,
+                                void (*block)(phi__encoder *e, const phi_content *c)) {
+    for (size_t i = 0; i < message->content_count; i++)
+        if (phi__render_way_to(e, &message->content[i]) == PHI__RENDER_BLOCK)
+            block(e, &message->content[i]);
 }

@@ -10,9 +10,10 @@ enum {
 
 /* ---- names ---- */
 
-PHI__FN size_t phi__repair_tool_of(const phi__tool_view *tools, size_t count, phi_str name) {
-    for (size_t i = 0; i < count; i++)
-        if (phi_str_equal(tools[i].name, name)) return i;
+/* Finds the tool with exactly this name, or SIZE_MAX. */
+static size_t phi__repair_exact(const phi__assembly *a, phi_str name) {
+    for (size_t i = 0; i < a->tool_count; i++)
+        if (phi_str_equal(a->tools[i].name, name)) return i;
     return SIZE_MAX;
 }
 
@@ -21,7 +22,7 @@ static int phi__repair_letter(phi_str name, size_t *at) {
     while (*at < name.len) {
         char c = name.at[(*at)++];
         if (c == '-' || c == '_') continue;
-        return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (int)(unsigned char)c;
+        return (unsigned char)phi__lower(c);
     }
     return 0;
 }
@@ -37,12 +38,11 @@ static bool phi__repair_alike(phi_str a, phi_str b) {
 }
 
 /* Finds the only tool that a name matches. *many is set if several match. */
-static size_t phi__repair_only(const phi__tool_view *tools, size_t count, phi_str name,
-                               bool *many) {
-    size_t found = phi__repair_tool_of(tools, count, name);
+static size_t phi__repair_only(const phi__assembly *a, phi_str name, bool *many) {
+    size_t found = phi__repair_exact(a, name);
     if (found != SIZE_MAX || name.len == 0) return found;
-    for (size_t i = 0; i < count; i++) {
-        if (!phi__repair_alike(tools[i].name, name)) continue;
+    for (size_t i = 0; i < a->tool_count; i++) {
+        if (!phi__repair_alike(a->tools[i].name, name)) continue;
         *many = found != SIZE_MAX;
         if (*many) return SIZE_MAX;
         found = i;
@@ -55,7 +55,7 @@ static phi_str phi__repair_stem(phi_str name) {
     if (cut != SIZE_MAX) name.len = cut;
     name = phi__str_trim(name);
     for (digits = name.len; digits > 0; digits--)
-        if (name.at[digits - 1] < '0' || name.at[digits - 1] > '9') break;
+        if (!phi__is_digit(name.at[digits - 1])) break;
     if (digits > 1 && digits < name.len && name.at[digits - 1] == ':') name.len = digits - 1;
     for (size_t i = name.len; i > 0; i--) {
         char c = name.at[i - 1];
@@ -64,11 +64,12 @@ static phi_str phi__repair_stem(phi_str name) {
     return name;
 }
 
-PHI__FN size_t phi__repair_tool(const phi__tool_view *tools, size_t count, phi_str name) {
+PHI__FN size_t phi__repair_tool(const phi__assembly *a, phi_str name) {
     bool many = false;
-    size_t found = phi__repair_only(tools, count, name, &many);
+    if ((a->quirks & PHI_QUIRK_REPAIR_CALLS) == 0) return phi__repair_exact(a, name);
+    size_t found = phi__repair_only(a, name, &many);
     if (found != SIZE_MAX || many) return found;
-    return phi__repair_only(tools, count, phi__repair_stem(name), &many);
+    return phi__repair_only(a, phi__repair_stem(name), &many);
 }
 
 /* ---- values ---- */
@@ -153,7 +154,7 @@ static bool phi__repair_ends(const phi__repairing *r) {
 }
 
 static const char *phi__repair_digits(const phi__repairing *r, const char *at) {
-    while (at < r->end && *at >= '0' && *at <= '9') at++;
+    while (at < r->end && phi__is_digit(*at)) at++;
     return at;
 }
 
@@ -450,7 +451,7 @@ static bool phi__repair_unpack(phi__assembly *a, const phi_json *schema, phi_jso
 }
 
 static void phi__repair_members(phi__assembly *a, phi__draft *d) {
-    size_t tool = phi__repair_tool_of(a->tools, a->tool_count, phi__buf_str(&d->name));
+    size_t tool = phi__repair_exact(a, phi__buf_str(&d->name));
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi_json *schema = NULL, *arguments = NULL;
     phi__buf out;
@@ -483,10 +484,10 @@ PHI__FN void phi__repair_calls(phi__assembly *a) {
         phi__draft *d = &a->drafts[i];
         if (d->kind != PHI_CONTENT_TOOL_CALL || d->incomplete) continue;
         phi_str name = phi__buf_str(&d->name);
-        size_t tool = phi__repair_tool(a->tools, a->tool_count, name);
+        size_t tool = phi__repair_tool(a, name);
         if (tool != SIZE_MAX && !phi_str_equal(a->tools[tool].name, name)) {
             phi__repair_note(d, "the name was ");
-            phi__json_write_str(&d->note, phi__str(name.at, phi__min(name.len, PHI__REPAIR_NAME)));
+            phi__json_write_str(&d->note, phi__str(name.at, phi__utf8_cut(name, PHI__REPAIR_NAME)));
             phi__assembly_set(a, &d->name, a->tools[tool].name);
         }
         phi__repair_arguments(a, d);

@@ -22,7 +22,7 @@ typedef struct phi__translation {
 } phi__translation;
 
 static void phi__translate_put(phi__translation *t, const phi_message *message) {
-    if (message == NULL || t->count == t->cap)
+    if (message == NULL || PHI_NEVER(t->count == t->cap))
         t->failed = true;
     else
         t->out[t->count++] = message;
@@ -89,7 +89,7 @@ static bool phi__translate_is_protocol(const phi__translation *t, phi_str protoc
     if (t->codec == NULL) return phi__str_is_nocase(protocol, t->target->protocol);
     if (phi__codec_is(t->codec->names, protocol)) return true;
     for (kin = t->codec->rules->kin; kin != NULL && *kin != NULL; kin++)
-        if (phi__str_is(protocol, *kin)) return true;
+        if (phi__str_is_nocase(protocol, *kin)) return true;
     return false;
 }
 

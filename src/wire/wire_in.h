@@ -525,16 +525,16 @@ PHI__FN phi__prefix *phi__prefix_begin(phi__encoder *e, bool only_counts);
 /* Hashes items, then decides which thinking is sent. False: the units are used up; call again. */
 PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units);
 
-/* Return phi_message.prefix and .prefix_parts for the answer to this request. */
-PHI__FN uint64_t phi__prefix_value(const phi__prefix *p);
-PHI__FN uint64_t phi__prefix_parts(const phi__prefix *p);
+/* Sets prefix and prefix_parts of the answer to this request if the answer has thinking. */
+PHI__FN void phi__prefix_mark(const phi__prefix *p, phi_message *answer);
 
 /* Returns a static text such as "the tools have changed". */
 PHI__FN const char *phi__prefix_words(phi__prefix_cause cause);
 
-/* Checks the text of an extra. PHI_BAD_ARG: `words` (beginning with a colon or a place) say why: no
-   JSON object, a member twice, nested too deeply, or a path that the codec always writes (codec
-   NULL: none). Or PHI_NO_MEMORY. Uses `scratch` and frees what it took. */
+/* Checks the text of an extra. PHI_BAD_ARG: `words` (beginning with a colon or a place) say why: not
+   UTF-8, not a JSON object, a member twice, objects nested too deeply, an object with more than
+   1024 members, or a path that the codec always writes (codec NULL: no such paths). Or
+   PHI_NO_MEMORY. Frees the memory that it takes from `scratch`. */
 PHI__FN phi_status phi__extra_check(const phi__codec *codec, phi_memory *scratch, phi_str text,
                                     char *words, size_t words_size);
 
@@ -569,10 +569,15 @@ typedef struct phi__frames {
 
 /* The functions with which a codec's stream of frames is read. */
 typedef struct phi__framing {
+    /* max_bytes: most bytes of a frame; 0: AWS's limit. */
     void (*init)(phi__frames *frames, phi_memory *memory, size_t max_bytes);
-    void (*free)(phi__frames *frames);
+    void (*free)(phi__frames *frames); /* may be called twice */
+    /* The bytes are borrowed until `next` has returned 0 or an error. */
     void (*feed)(phi__frames *frames, const char *bytes, size_t len);
+    /* Returns 1 and a frame; 0 if more bytes are needed; PHI_PARSE if a checksum or length is wrong;
+       PHI_TOO_BIG or PHI_NO_MEMORY. */
     int (*next)(phi__frames *frames, phi__frame *out);
+    /* Call it after the last byte. True if the stream ended inside a frame. */
     bool (*cut)(const phi__frames *frames);
 } phi__framing;
 

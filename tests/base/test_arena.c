@@ -305,6 +305,23 @@ TEST(a_rewound_arena_serves_the_same_again_without_the_allocator) {
     phi_arena_free(&arena);
 }
 
+TEST(an_array_grows_with_its_elements_and_a_failure_leaves_it) {
+    uint32_t *list = NULL;
+    size_t cap = 0;
+    setup(0, 64);
+    for (uint32_t i = 0; i < 100; i++) {
+        list = (uint32_t *)phi__arena_grow(&arena, list, i, &cap, sizeof *list);
+        REQUIRE(list != NULL && cap > i);
+        list[i] = i;
+    }
+    CHECK_EQ_INT(cap, 128);
+    for (uint32_t i = 0; i < 100; i++) CHECK_EQ_INT(list[i], i);
+    CHECK(phi__arena_grow(&arena, list, cap, &cap, SIZE_MAX / 2) == NULL);
+    CHECK_EQ_INT(cap, 128);
+    CHECK(phi__arena_grow(&arena, list, 100, &cap, sizeof *list) == list);
+    phi_arena_free(&arena);
+}
+
 TEST_MAIN(TEST_ENTRY(init_takes_no_memory),
           TEST_ENTRY(without_a_budget_the_memory_is_the_c_library_s),
           TEST_ENTRY(zero_bytes_give_a_pointer), TEST_ENTRY(memory_is_aligned_for_any_type),
@@ -321,4 +338,5 @@ TEST_MAIN(TEST_ENTRY(init_takes_no_memory),
           TEST_ENTRY(a_limit_refuses_and_changes_nothing), TEST_ENTRY(impossible_sizes_are_refused),
           TEST_ENTRY(a_failing_allocator_is_survived_at_every_request),
           TEST_ENTRY(a_rewound_arena_serves_the_same_again_without_the_allocator),
+          TEST_ENTRY(an_array_grows_with_its_elements_and_a_failure_leaves_it),
           TEST_ENTRY(zeroed_memory_is_zero), TEST_ENTRY(a_copied_string_is_terminated) ASAN_TESTS)

@@ -8,7 +8,7 @@
 static void take(phi__frames *frames, phi__buf *out) {
     phi__frame frame;
     int got;
-    while ((got = phi__frames_next(frames, &frame)) > 0) {
+    while ((got = phi__frames_framing()->next(frames, &frame)) > 0) {
         phi__buf_char(out, '[');
         phi__json_write_str(out, frame.name);
         phi__buf_char(out, ',');
@@ -24,21 +24,21 @@ static void read_all(phi_memory *memory, const char *at, size_t len, size_t firs
     phi__frames frames;
     size_t from = 0, n = first;
     phi__buf_clear(out);
-    phi__frames_init(&frames, memory, 0);
+    phi__frames_framing()->init(&frames, memory, 0);
     while (from < len) {
         char *copy;
         n = phi__min(n, len - from);
         copy = (char *)malloc(n); /* so that a read beyond the piece shows */
         if (copy == NULL) abort();
         memcpy(copy, at + from, n);
-        phi__frames_feed(&frames, copy, n);
+        phi__frames_framing()->feed(&frames, copy, n);
         take(&frames, out);
         free(copy);
         from += n;
         n = step;
     }
-    if (phi__frames_cut(&frames)) phi__buf_text(out, "\"cut\"\n");
-    phi__frames_free(&frames);
+    if (phi__frames_framing()->cut(&frames)) phi__buf_text(out, "\"cut\"\n");
+    phi__frames_framing()->free(&frames);
 }
 
 static bool same(const phi__buf *a, const phi__buf *b) {

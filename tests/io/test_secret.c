@@ -3,7 +3,6 @@
 
 #include "base/base_in.h"
 #include "io/io_in.h"
-#include "io/secret_in.h"
 
 static phi_memory memory;
 static phi_arena arena;

@@ -2,7 +2,7 @@
    browser is redirected to our own port. The authorization server, tests/mock/mcp_auth.py, is
    strict. */
 #include "agent/agent.h"
-#include "io/secret_in.h"
+#include "io/io_in.h"
 #include "loop/loop_in.h"
 #include "loop/inner_in.h"
 #include "mcp/mcp_oauth.h"

@@ -231,6 +231,21 @@ TEST(other_models_of_bedrock_are_refused_by_name) {
     talk_free(&t);
 }
 
+TEST(the_words_may_be_left_out) {
+    conversation t;
+    phi_format format = json_schema(false);
+    const phi__codec *codec;
+    phi_model model = phi_model_anthropic("claude-sonnet-4-5", "k");
+    format.schema = OPEN;
+    codec = codec_of(model.protocol);
+    talk_begin(&t, model);
+    talk_user(&t, "hi");
+    t.spec.format = format;
+    CHECK_EQ_INT(phi__format_apply(codec, &t.spec, &t.kept, NULL, 0), PHI_OK);
+    CHECK(t.spec.respond);
+    talk_free(&t);
+}
+
 /* ---- the tool ---- */
 
 TEST(an_older_claude_is_made_to_call_the_tool) {
@@ -647,6 +662,24 @@ TEST(an_answer_is_held_against_its_schema) {
     phi_arena_free(&arena);
 }
 
+TEST(a_schema_that_is_too_deep_is_not_called_invalid) {
+    static char deep[2 * 600 + 1];
+    phi_memory memory;
+    phi_arena arena;
+    phi_content content[2];
+    phi_json *json = NULL;
+    phi_message m = said(content, "{}", NULL);
+    phi_format format = json_schema(false);
+    memset(deep, '[', 600);
+    memset(deep + 600, ']', 600);
+    format.schema = deep;
+    scratch(&memory, &arena);
+    CHECK_EQ_INT(phi_message_json(&m, &format, &arena, &json, words, sizeof words), PHI_TOO_BIG);
+    CHECK_EQ_STR(words, phi_status_text(PHI_TOO_BIG));
+    CHECK(json == NULL);
+    phi_arena_free(&arena);
+}
+
 TEST(the_name_of_the_answer_survives_its_json) {
     phi_memory memory;
     phi_arena arena;
@@ -690,5 +723,6 @@ TEST_MAIN(TEST_ENTRY(chat_sends_a_schema_as_response_format),
           TEST_ENTRY(the_tools_arguments_come_before_any_text),
           TEST_ENTRY(what_is_no_json_is_told_in_words),
           TEST_ENTRY(reading_it_finds_no_memory_now_and_then),
-          TEST_ENTRY(an_answer_is_held_against_its_schema),
+          TEST_ENTRY(an_answer_is_held_against_its_schema), TEST_ENTRY(the_words_may_be_left_out),
+          TEST_ENTRY(a_schema_that_is_too_deep_is_not_called_invalid),
           TEST_ENTRY(the_name_of_the_answer_survives_its_json))

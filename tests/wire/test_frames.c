@@ -12,14 +12,14 @@ static void read_all(const char *bytes, size_t len, size_t cut, size_t max_bytes
     int got = 0;
     out[0] = '\0';
     phi_memory_init(&memory, &allocator, 0);
-    phi__frames_init(&frames, &memory, max_bytes);
+    phi__frames_framing()->init(&frames, &memory, max_bytes);
     while (at < len) {
         char *piece;
         n = cut == SIZE_MAX ? 1 : at == 0 && cut > 0 && cut < len ? cut : len - at;
         piece = (char *)malloc(n); /* so that a read past the piece is seen */
         memcpy(piece, bytes + at, n);
-        phi__frames_feed(&frames, piece, n);
-        while ((got = phi__frames_next(&frames, &frame)) > 0)
+        phi__frames_framing()->feed(&frames, piece, n);
+        while ((got = phi__frames_framing()->next(&frames, &frame)) > 0)
             used += (size_t)snprintf(out + used, 2048 - used, "%.*s=%.*s;", (int)frame.name.len,
                                      frame.name.at != NULL ? frame.name.at : "",
                                      (int)frame.payload.len, frame.payload.at);
@@ -31,9 +31,9 @@ static void read_all(const char *bytes, size_t len, size_t cut, size_t max_bytes
              : got == PHI_PARSE   ? "parse"
              : got == PHI_TOO_BIG ? "big"
                                   : "other",
-             phi__frames_cut(&frames) ? "cut" : "");
-    phi__frames_free(&frames);
-    phi__frames_free(&frames);
+             phi__frames_framing()->cut(&frames) ? "cut" : "");
+    phi__frames_framing()->free(&frames);
+    phi__frames_framing()->free(&frames);
     CHECK_EQ_INT(memory.used_bytes, 0);
 }
 
@@ -163,14 +163,14 @@ TEST(after_a_failure_nothing_more_comes) {
     phi__frames frames;
     phi__frame frame;
     phi_memory_init(&memory, NULL, 0);
-    phi__frames_init(&frames, &memory, 0);
-    phi__frames_feed(&frames, "garbage of twelve and more", 26);
-    CHECK_EQ_INT(phi__frames_next(&frames, &frame), PHI_PARSE);
+    phi__frames_framing()->init(&frames, &memory, 0);
+    phi__frames_framing()->feed(&frames, "garbage of twelve and more", 26);
+    CHECK_EQ_INT(phi__frames_framing()->next(&frames, &frame), PHI_PARSE);
     f.len = 0;
     frame_add(&f, "event", "e", "{}");
-    phi__frames_feed(&frames, f.at, f.len);
-    CHECK_EQ_INT(phi__frames_next(&frames, &frame), PHI_PARSE);
-    phi__frames_free(&frames);
+    phi__frames_framing()->feed(&frames, f.at, f.len);
+    CHECK_EQ_INT(phi__frames_framing()->next(&frames, &frame), PHI_PARSE);
+    phi__frames_framing()->free(&frames);
     CHECK_EQ_INT(memory.used_bytes, 0);
 }
 
@@ -195,15 +195,15 @@ TEST(want_of_memory_is_said) {
     frame_add(&f, "exception", "x", "{}");
     for (n = 0;; n++) {
         phi_memory_init(&memory, &allocator, 0);
-        phi__frames_init(&frames, &memory, 0);
+        phi__frames_framing()->init(&frames, &memory, 0);
         test_alloc_fail_at(n);
         got = 0;
         for (i = 0; i < f.len && got >= 0; i++) {
-            phi__frames_feed(&frames, f.at + i, 1);
-            do got = phi__frames_next(&frames, &frame);
+            phi__frames_framing()->feed(&frames, f.at + i, 1);
+            do got = phi__frames_framing()->next(&frames, &frame);
             while (got > 0);
         }
-        phi__frames_free(&frames);
+        phi__frames_framing()->free(&frames);
         CHECK_EQ_INT(memory.used_bytes, 0);
         CHECK_EQ_INT(got, test_alloc_tripped() ? PHI_NO_MEMORY : 0);
         if (!test_alloc_tripped()) break;

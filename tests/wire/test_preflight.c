@@ -87,6 +87,18 @@ TEST(ids_must_be_there_and_unique) {
     talk_free(&t);
 }
 
+TEST(a_long_id_is_not_cut_inside_a_character) {
+    conversation t;
+    char id[84], want[160];
+    memset(id, 'x', 79);
+    memcpy(id + 79, "\xc3\xa9y", 4);
+    (void)snprintf(want, sizeof want, "messages[1]: tool call \"%.79s\" has no result", id);
+    begin(&t);
+    t.blocks[1][0].id = phi_str_of(id);
+    check(&t, want);
+    talk_free(&t);
+}
+
 TEST(messages_must_say_something_and_begin_and_end_as_the_target_wants) {
     conversation t;
     talk_begin(&t, claude());
@@ -240,6 +252,7 @@ TEST(tools_must_have_unique_names_and_an_object_schema) {
 TEST_MAIN(TEST_ENTRY(a_good_transcript_passes), TEST_ENTRY(calls_and_results_must_pair),
           TEST_ENTRY(a_call_that_was_cut_may_have_its_result),
           TEST_ENTRY(ids_must_be_there_and_unique),
+          TEST_ENTRY(a_long_id_is_not_cut_inside_a_character),
           TEST_ENTRY(messages_must_say_something_and_begin_and_end_as_the_target_wants),
           TEST_ENTRY(a_paused_answer_may_be_the_last_for_its_own_protocol),
           TEST_ENTRY(images_must_be_of_a_known_type_and_in_their_place),

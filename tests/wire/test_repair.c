@@ -138,6 +138,16 @@ TEST(a_repair_says_all_that_was_done) {
     phi__assembly_free(&a);
 }
 
+TEST(a_long_name_is_not_cut_inside_a_character) {
+    char name[210], want[240];
+    memset(name, 'a', 199);
+    memcpy(name + 199, "\xc3\xa9.read", 8);
+    (void)snprintf(want, sizeof want, "the name was \"%.199s\"", name);
+    repair(PHI_QUIRK_REPAIR_CALLS, name, "{}");
+    CHECK(note_is(want));
+    phi__assembly_free(&a);
+}
+
 TEST(the_words_of_each_repair) {
     static const struct {
         const char *arguments, *note;
@@ -227,7 +237,8 @@ TEST(a_repair_survives_every_failed_allocation) {
 }
 
 TEST_MAIN(TEST_ENTRY(each_row_of_the_page_is_repaired_or_refused),
-          TEST_ENTRY(a_repair_says_all_that_was_done), TEST_ENTRY(the_words_of_each_repair),
-          TEST_ENTRY(a_call_that_was_cut_is_not_repaired),
+          TEST_ENTRY(a_repair_says_all_that_was_done),
+          TEST_ENTRY(a_long_name_is_not_cut_inside_a_character),
+          TEST_ENTRY(the_words_of_each_repair), TEST_ENTRY(a_call_that_was_cut_is_not_repaired),
           TEST_ENTRY(brackets_without_end_are_refused), TEST_ENTRY(a_repair_gives_json_or_nothing),
           TEST_ENTRY(a_repair_survives_every_failed_allocation))

@@ -207,6 +207,24 @@ TEST(what_needs_no_change_is_the_very_message) {
     talk_free(&t);
 }
 
+TEST(a_block_of_a_protocol_of_the_same_wire_stays_in_any_spelling) {
+    conversation t;
+    phi_model model = model_of(4);
+    const phi_message *list[1];
+    const phi_message *const *out = NULL;
+    phi_arena arena;
+    size_t count = 0;
+    talk_begin(&t, model);
+    talk_user(&t, "Go");
+    talk_opaque(&t, "Google_Vertex", "{\"x\":1}");
+    list[0] = &t.messages[0];
+    phi_arena_init(&arena, &t.memory, 0);
+    CHECK_EQ_INT(phi_translate(&model, list, 1, &arena, &out, &count), PHI_OK);
+    CHECK(count == 1 && out[0] == list[0]);
+    phi_arena_free(&arena);
+    talk_free(&t);
+}
+
 TEST(for_another_model_thinking_goes_and_lost_results_are_said) {
     conversation t;
     phi_model ours = model_of(0), other = model_of(8);
@@ -298,6 +316,7 @@ TEST(want_of_memory_and_bad_arguments_are_said) {
 
 TEST_MAIN(TEST_ENTRY(a_translated_history_renders_to_the_same_bytes),
           TEST_ENTRY(what_needs_no_change_is_the_very_message),
+          TEST_ENTRY(a_block_of_a_protocol_of_the_same_wire_stays_in_any_spelling),
           TEST_ENTRY(for_another_model_thinking_goes_and_lost_results_are_said),
           TEST_ENTRY(where_a_model_takes_no_images_a_line_stands_for_them),
           TEST_ENTRY(want_of_memory_and_bad_arguments_are_said))
