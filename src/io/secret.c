@@ -7,8 +7,9 @@
    bytes are ignored, because they would be found everywhere. Ownership: the set copies into its
    arena. If memory runs out, a secret is missing and `failed` is set.
 
-   A text is compared with a secret character by character, and each character is decoded as it is
-   compared. So no decoded form of a secret is stored, and hiding needs no memory and cannot fail. */
+   A text is compared with a secret character by character, and each character is decoded when it
+   is compared. So no decoded form of a secret is stored, and hiding needs no memory and cannot
+   fail. */
 #include "io/io_in.h"
 
 enum {

@@ -115,7 +115,7 @@ PHI__FN void phi__tape_line_end(phi__tape *tape) {
 /* ---- keeping secrets off the tape ---- */
 
 /* Asterisks of the same length replace a secret in all text after it was sent, such as answers that
-   repeat it and results of tools (io/secret_in.h). */
+   repeat it and results of tools (io/secret.c). */
 
 /* Fails the tape if a secret could not be stored. */
 static void phi__tape_secret_kept(phi__tape *tape) {

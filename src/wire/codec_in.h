@@ -378,9 +378,9 @@ enum {
     PHI__REPAIR_BITS = 13
 };
 
-/* Finds the tool of the request that a name means. With PHI_QUIRK_REPAIR_CALLS, if there is no exact
-   match, compares without case, '-' and '_', then also without a prefix ("functions.", "tools/",
-   "default_api:") and without ":0" or "<|...|>" at the end. SIZE_MAX if no tool or more than one
+/* Finds the tool of the request that a name means. With PHI_QUIRK_REPAIR_CALLS, if there is no
+   exact match, compares without case, '-' and '_', then also without a prefix ("functions.",
+   "tools/", "default_api:") and without ":0" or "<|...|>" at the end. SIZE_MAX if no tool or more than one
    matches. */
 PHI__FN size_t phi__repair_tool(const phi__assembly *a, phi_str name);
 
@@ -424,8 +424,8 @@ enum {
     PHI__EXTRA_MEMBERS = 1024 /* most members of an object */
 };
 
-/* Merges e->spec->extra, if there is one, into the pieces so far, which are the body's head. Sets e->refused if
-   the head already has one of the extra's members. */
+/* Merges e->spec->extra, if there is one, into the pieces so far, which are the body's head. Sets
+   e->refused if the head already has one of the extra's members. */
 PHI__FN void phi__extra_apply(phi__encoder *e);
 
 /* ---- long texts and images, written in slices ---- */

@@ -531,8 +531,8 @@ PHI__FN void phi__prefix_mark(const phi__prefix *p, phi_message *answer);
 /* Returns a static text such as "the tools have changed". */
 PHI__FN const char *phi__prefix_words(phi__prefix_cause cause);
 
-/* Checks the text of an extra. PHI_BAD_ARG: `words` (beginning with a colon or a place) say why: not
-   UTF-8, not a JSON object, a member twice, objects nested too deeply, an object with more than
+/* Checks the text of an extra. PHI_BAD_ARG: `words` (beginning with a colon or a place) name the
+   fault: not UTF-8, not a JSON object, a member twice, objects nested too deeply, an object with more than
    1024 members, or a path that the codec always writes (codec NULL: no such paths). Or
    PHI_NO_MEMORY. Frees the memory that it takes from `scratch`. */
 PHI__FN phi_status phi__extra_check(const phi__codec *codec, phi_memory *scratch, phi_str text,
@@ -574,8 +574,8 @@ typedef struct phi__framing {
     void (*free)(phi__frames *frames); /* may be called twice */
     /* The bytes are borrowed until `next` has returned 0 or an error. */
     void (*feed)(phi__frames *frames, const char *bytes, size_t len);
-    /* Returns 1 and a frame; 0 if more bytes are needed; PHI_PARSE if a checksum or length is wrong;
-       PHI_TOO_BIG or PHI_NO_MEMORY. */
+    /* Returns 1 and a frame; 0 if more bytes are needed; PHI_PARSE if a checksum or length is
+       wrong; PHI_TOO_BIG or PHI_NO_MEMORY. */
     int (*next)(phi__frames *frames, phi__frame *out);
     /* Call it after the last byte. True if the stream ended inside a frame. */
     bool (*cut)(const phi__frames *frames);
