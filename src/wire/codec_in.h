@@ -380,8 +380,8 @@ enum {
 
 /* Finds the tool of the request that a name means. With PHI_QUIRK_REPAIR_CALLS, if there is no
    exact match, compares without case, '-' and '_', then also without a prefix ("functions.",
-   "tools/", "default_api:") and without ":0" or "<|...|>" at the end. SIZE_MAX if no tool or more than one
-   matches. */
+   "tools/", "default_api:") and without ":0" or "<|...|>" at the end. SIZE_MAX if no tool or more
+   than one matches. */
 PHI__FN size_t phi__repair_tool(const phi__assembly *a, phi_str name);
 
 /* Appends the value at *at as JSON and advances *at past it. False if the value is ambiguous or

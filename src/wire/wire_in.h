@@ -532,8 +532,8 @@ PHI__FN void phi__prefix_mark(const phi__prefix *p, phi_message *answer);
 PHI__FN const char *phi__prefix_words(phi__prefix_cause cause);
 
 /* Checks the text of an extra. PHI_BAD_ARG: `words` (beginning with a colon or a place) name the
-   fault: not UTF-8, not a JSON object, a member twice, objects nested too deeply, an object with more than
-   1024 members, or a path that the codec always writes (codec NULL: no such paths). Or
+   fault: not UTF-8, not a JSON object, a member twice, objects nested too deeply, an object with
+   more than 1024 members, or a path that the codec always writes (codec NULL: no such paths). Or
    PHI_NO_MEMORY. Frees the memory that it takes from `scratch`. */
 PHI__FN phi_status phi__extra_check(const phi__codec *codec, phi_memory *scratch, phi_str text,
                                     char *words, size_t words_size);
