@@ -93,6 +93,11 @@ static inline size_t phi__min(size_t a, size_t b) { return a < b ? a : b; }
 
 static inline size_t phi__max(size_t a, size_t b) { return a > b ? a : b; }
 
+/* Returns a + b, or UINT64_MAX on overflow. */
+static inline uint64_t phi__sum(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 /* Returns the C library's allocator, for a desc without realloc_fn. */
 PHI__FN phi_allocator phi__allocator_default(void);
 

@@ -563,12 +563,11 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
 /* ---- the whole ---- */
 
 PHI__FN bool phi__rewrite_needs(const phi_thread *thread, const phi_rewrite *rewrite) {
-    uint32_t lane = thread->lanes.active;
     if (phi__thread_whole(thread)) return false;
     if (phi__valid_named(rewrite) && phi__ops_find(thread, phi_str_of(rewrite->op_id)) == NULL &&
         phi__hashes_has(&thread->ops.away, phi__hash(phi_str_of(rewrite->op_id), 0)))
         return true;
-    if (rewrite->lane != NULL) lane = phi__lane_find(thread, phi_str_of(rewrite->lane));
+    uint32_t lane = phi__lane_named(thread, rewrite->lane);
     if (lane == PHI__LANE_NONE) return false;
     if (rewrite->revoke != NULL || (rewrite->span_count > 0 && lane != thread->lanes.active))
         return true;
@@ -585,7 +584,7 @@ PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewr
         phi__valid_named(rewrite) && phi__ops_find(thread, phi_str_of(rewrite->op_id)) != NULL;
     if (duplicate != NULL) *duplicate = known;
     if (known) return PHI_OK;
-    if (rewrite->lane != NULL) w.lane = phi__lane_find(thread, phi_str_of(rewrite->lane));
+    w.lane = phi__lane_named(thread, rewrite->lane);
     if (w.lane == PHI__LANE_NONE) {
         (void)phi__valid_refuse(&w, "no lane \"%s\"", rewrite->lane);
         return PHI_NOT_FOUND;

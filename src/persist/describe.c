@@ -10,10 +10,6 @@ typedef struct phi__open_call {
 
 /* ---- figures of a lane's view, and its newest message ---- */
 
-static bool phi__figures_is_call(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
-}
-
 /* ---- calls without a result ---- */
 
 /* A tool result that was met while the view is walked backwards. */
@@ -39,7 +35,7 @@ static phi__figures_id *phi__figures_place(const phi__figures_walk *walk, phi_st
 static void phi__figures_answer(phi__figures_walk *walk, const phi_view_item *item) {
     for (size_t i = item->message->content_count; i > 0; i--) {
         const phi_content *c = &item->message->content[i - 1];
-        if (!phi__figures_is_call(c)) continue;
+        if (!phi__codec_is_call(c)) continue;
         phi__figures_id *place = phi__figures_place(walk, c->id);
         if (!place->waits) {
             walk->calls[walk->count].seq = item->from;
@@ -58,7 +54,7 @@ static bool phi__figures_room(phi__figures_walk *walk, const phi_view_item *item
         const phi_message *m = items[i].message;
         results += m->role == PHI_ROLE_TOOL_RESULT;
         for (j = 0; m->role == PHI_ROLE_ASSISTANT && j < m->content_count; j++)
-            walk->all += phi__figures_is_call(&m->content[j]);
+            walk->all += phi__codec_is_call(&m->content[j]);
     }
     for (walk->cap = 4; walk->cap / 2 < results && walk->cap <= SIZE_MAX / 4;) walk->cap *= 2;
     walk->ids = (phi__figures_id *)phi__arena_zero(arena, phi__mul(walk->cap, sizeof *walk->ids));

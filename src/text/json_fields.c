@@ -116,14 +116,10 @@ static phi__json_field_got phi__fields_string(phi__json_fields *f, phi_str text,
     return phi__fields_found(f, all, value);
 }
 
-static bool phi__fields_digit(char c) {
-    return phi__is_digit(c) || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
-}
-
 static phi__json_field_got phi__fields_number(phi__json_fields *f, phi_str text, phi_str *value) {
     const char *from = text.at + f->token, *bad;
     phi__json_number number;
-    while (f->at < text.len && phi__fields_digit(text.at[f->at])) f->at++;
+    f->at = (size_t)(phi__json_number_bytes(text.at + f->at, text.at + text.len) - text.at);
     if (f->at - f->token >= PHI__JSON_FIELDS_NUMBER) return phi__fields_fail(f, PHI_TOO_BIG);
     if (f->at == text.len) return PHI__JSON_FIELD_CUT;
     const char *end = text.at + f->at;
@@ -219,7 +215,7 @@ static phi__json_field_got phi__fields_look(phi__json_fields *f, phi_str text, p
     }
     if (f->at == text.len) return PHI__JSON_FIELD_CUT;
     char c = text.at[f->at];
-    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') {
+    if (!phi__json_white(c)) {
         /* A byte that is not white space, between two tokens. */
         switch (f->state) {
         case PHI__JSON_FIELD_FIRST_ITEM:

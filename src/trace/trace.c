@@ -82,10 +82,7 @@ static void phi__trace_view_after(phi_trace *t, phi__entry *e) {
     } else if (e->lane != v->lane)
         return;
     else if (e->kind == PHI_ENTRY_MESSAGE) {
-        if (phi__fold_room(t->thread->log.memory, &v->fold, 1))
-            phi__fold_message(&v->fold, e);
-        else
-            phi__trace_view_drop(t);
+        if (!phi__fold_message(t->thread->log.memory, &v->fold, e)) phi__trace_view_drop(t);
     } else if (e->kind == PHI_ENTRY_LOOP_END && e->keep == PHI_KEEP_NONE && e->ordinal > 0) {
         phi__trace_view_changed(v, phi__fold_find(&v->fold, (uint64_t)e->ordinal - 1));
         phi__fold_take_out(&v->fold, (uint64_t)e->ordinal - 1, e->seq);

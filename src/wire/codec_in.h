@@ -16,11 +16,6 @@ PHI__FN bool phi__codec_among(phi_str text, const char *const *words);
 /* As phi__codec_among, for a JSON text. */
 PHI__FN bool phi__opaque_knows(const char *const *known, phi__json_text key);
 
-/* True for a complete call. Incomplete calls are never sent. */
-static inline bool phi__codec_is_call(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
-}
-
 /* Finds the value of an object's member, as a view of its text. Of equal names the last one counts.
    False if there is none or the object is broken. */
 PHI__FN bool phi__opaque_find(phi_str object, phi_str key, phi_str *value);
