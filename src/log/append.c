@@ -416,12 +416,13 @@ PHI__FN bool phi__append_claim_calls(phi_thread *thread, const phi_message *mess
     return true;
 }
 
-/* Puts the results from item `first` on into a list. False: no memory. */
-static bool phi__append_results(const phi_thread *thread, size_t first, phi__ids *results) {
-    const phi__fold *fold = &thread->fold;
-    if (!phi__groups_ids_make(thread->log.memory, results, fold->count - first)) return false;
+/* Puts the results from item `first` on into a table. False: no memory. */
+static bool phi__append_results(phi_memory *memory, const phi__fold *fold, size_t first,
+                                phi__ids *results) {
+    if (!phi__groups_ids_make(memory, results, fold->count - first)) return false;
     for (; first < fold->count; first++)
-        phi__groups_ids_put(results, fold->items[first].message->tool_call_id, first);
+        if (fold->items[first].message->role == PHI_ROLE_TOOL_RESULT)
+            phi__groups_ids_put(results, fold->items[first].message->tool_call_id, first);
     return true;
 }
 
@@ -437,7 +438,9 @@ static bool phi__append_answers(phi_thread *thread, const phi_texts *texts,
             next++;
             continue;
         }
-        if (results->at == NULL && !phi__append_results(thread, first, results)) return false;
+        if (results->at == NULL &&
+            !phi__append_results(thread->log.memory, &thread->fold, first, results))
+            return false;
         if (phi__groups_ids_get(results, id) < end) continue;
         phi_content content = PHI_ZERO;
         phi_message result = PHI_ZERO;
@@ -660,10 +663,7 @@ static bool phi__lane_open_group(phi_memory *memory, const phi__fold *fold, size
     while (at > 0 && fold->items[at - 1].message->role != PHI_ROLE_ASSISTANT) at--;
     if (at == 0) return true;
     const phi_message *answer = fold->items[at - 1].message;
-    if (!phi__groups_ids_make(memory, &results, fold->count - at)) return false;
-    for (size_t i = at; i < fold->count; i++)
-        if (fold->items[i].message->role == PHI_ROLE_TOOL_RESULT)
-            phi__groups_ids_put(&results, fold->items[i].message->tool_call_id, i);
+    if (!phi__append_results(memory, fold, at, &results)) return false;
     for (size_t i = 0; i < answer->content_count; i++) {
         const phi_content *c = &answer->content[i];
         if (phi__codec_is_call(c) && phi__groups_ids_get(&results, c->id) == SIZE_MAX)

@@ -775,18 +775,14 @@ static bool phi__levels_is(const phi__compact_levels *l, const phi_message *mess
            phi__texts_is(l->config.texts, which, PHI_TEXT_COUNT, message->content[0].text, n);
 }
 
-/* Returns how many removed messages this message represents: 1, or the number in a marker. */
-static uint64_t phi__levels_stands_for(const phi__compact_levels *l, const phi_message *message) {
-    uint64_t n = 1;
-    return phi__levels_is(l, message, PHI_TEXT_REMOVED, &n) ||
-                   phi__levels_is(l, message, PHI_TEXT_REMOVED_OLDEST, &n)
-               ? n
-               : 1;
-}
-
+/* Returns how many messages are gone without these. A marker counts for the messages it names. */
 static uint64_t phi__levels_gone(const phi__compact_levels *l, size_t from, size_t to) {
-    uint64_t sum = 0;
-    for (; from < to; from++) sum += phi__levels_stands_for(l, l->list[from]);
+    uint64_t sum = 0, n;
+    for (; from < to; from++) {
+        bool marker = phi__levels_is(l, l->list[from], PHI_TEXT_REMOVED, &n) ||
+                      phi__levels_is(l, l->list[from], PHI_TEXT_REMOVED_OLDEST, &n);
+        sum += marker ? n : 1;
+    }
     return sum;
 }
 

@@ -624,8 +624,6 @@ static inline bool phi__thread_roll(phi_thread *thread, phi_str *carried) {
 
 static inline void phi__thread_evictable(phi_thread *thread) { phi__log_left(&thread->log); }
 
-static inline uint64_t phi__thread_first(const phi_thread *thread) { return thread->log.base; }
-
 /* 1 if there is only the default lane. */
 static inline size_t phi__thread_lanes(const phi_thread *thread) {
     return phi__max(thread->lanes.count, 1);

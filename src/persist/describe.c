@@ -352,14 +352,6 @@ static void phi__describe_loop(phi__describe *d, const phi_entry *e) {
     if (e->keep == PHI_KEEP_NONE) phi__buf_text(d->out, ", nothing of it is kept");
 }
 
-static void phi__describe_child(phi__describe *d, const phi_entry *e) {
-    phi__buf_text(d->out, "call \"");
-    phi__describe_name(d->out, e->tool_call_id);
-    phi__buf_text(d->out, "\" ran \"");
-    phi__describe_name(d->out, e->child_loop_id);
-    phi__buf_char(d->out, '"');
-}
-
 static void phi__describe_other(phi__describe *d, const phi_entry *e) {
     switch (e->kind) {
     case PHI_ENTRY_MESSAGE: return;
@@ -375,7 +367,13 @@ static void phi__describe_other(phi__describe *d, const phi_entry *e) {
     case PHI_ENTRY_TURN_END:
         phi__buf_printf(d->out, "turn %u ends", (unsigned)e->turn_index);
         break;
-    case PHI_ENTRY_SPAWN: phi__describe_child(d, e); return;
+    case PHI_ENTRY_SPAWN:
+        phi__buf_text(d->out, "call \"");
+        phi__describe_name(d->out, e->tool_call_id);
+        phi__buf_text(d->out, "\" ran \"");
+        phi__describe_name(d->out, e->child_loop_id);
+        phi__buf_char(d->out, '"');
+        return;
     case PHI_ENTRY_FORGOTTEN:
         phi__buf_printf(d->out, "entries %llu to %llu are forgotten, %llu bytes",
                         (unsigned long long)e->forgotten->from,
@@ -490,7 +488,7 @@ static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread
     uint64_t end = wanted->before != 0 && wanted->before < count ? wanted->before : count;
     uint64_t most = wanted->last == 0 ? (uint64_t)PHI__DESCRIBE_LAST : wanted->last;
     uint64_t first = wanted->last != PHI_UNLIMITED && end > most ? end - most : 0;
-    uint64_t base = phi__thread_first(thread);
+    uint64_t base = thread->log.base;
     const phi_view_item *items;
     phi__figures_walk walk;
     size_t n;
