@@ -159,6 +159,9 @@ PHI__FN size_t phi__arena_taken(const phi_arena *arena);
 /* Copies `s` with a terminator, which is not counted. False: no memory, and *out is unchanged. */
 PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out);
 
+/* Replaces a text by a copy. NULL stays NULL. False: no memory. */
+PHI__FN bool phi__keep_text(phi_arena *arena, const char **text);
+
 typedef struct phi__buf {
     phi_memory *memory; /* borrowed */
     char *at;

@@ -306,14 +306,6 @@ PHI__FN phi_status phi__rewrite_check(phi_thread *thread, const phi_rewrite *rew
 
 /* ---- keeping a rewrite in the log ---- */
 
-static bool phi__rewrite_text(phi_arena *arena, const char **text) {
-    phi_str copy;
-    if (*text == NULL) return true;
-    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
-    *text = copy.at;
-    return true;
-}
-
 static bool phi__rewrite_copy_span(phi_arena *arena, phi_span *span) {
     if (span->message_count == 0) return true;
     phi_message *messages =
@@ -331,16 +323,16 @@ static bool phi__rewrite_written(phi_arena *arena, const phi_written **written) 
     if (copy == NULL) return false;
     *copy = **written;
     *written = copy;
-    return phi__rewrite_text(arena, &copy->model);
+    return phi__keep_text(arena, &copy->model);
 }
 
 /* The id is copied first, so it comes right after the op: a lookup by id reads both. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out) {
     *out = *given;
     out->spans = NULL;
-    if (!phi__rewrite_text(arena, &out->op_id) || !phi__rewrite_text(arena, &out->lane) ||
-        !phi__rewrite_text(arena, &out->revoke) || !phi__rewrite_text(arena, &out->meta) ||
-        !phi__rewrite_text(arena, &out->switch_to) || !phi__rewrite_written(arena, &out->written))
+    if (!phi__keep_text(arena, &out->op_id) || !phi__keep_text(arena, &out->lane) ||
+        !phi__keep_text(arena, &out->revoke) || !phi__keep_text(arena, &out->meta) ||
+        !phi__keep_text(arena, &out->switch_to) || !phi__rewrite_written(arena, &out->written))
         return false;
     if (given->span_count == 0) return true;
     phi_span *spans =

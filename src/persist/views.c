@@ -6,13 +6,6 @@
 
 /* ---- a thread's info, title and metadata for the host ---- */
 
-/* While a thread is in a store, its id is the id in the store. */
-
-static phi_str phi__info_known_id(const phi_thread *thread) {
-    return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
-                                   : thread->id;
-}
-
 PHI__FN phi_str phi__info_id(phi_thread *thread) {
     unsigned char random[16] = {0};
     char made[PHI__UUID_SIZE];
@@ -23,9 +16,7 @@ PHI__FN phi_str phi__info_id(phi_thread *thread) {
 }
 
 PHI__FN void phi__info_put_head(phi__buf *out, const phi_thread *thread) {
-    if (thread->journal != NULL || thread->id.len == 0) return;
-    phi__json_write_key(out, PHI__LIT("id"));
-    phi__json_write_str(out, thread->id);
+    if (thread->journal == NULL) phi__records_some(out, "id", thread->id);
 }
 
 PHI__FN phi_status phi__info_get_head(phi_thread *thread, const phi_json *head) {

@@ -543,10 +543,8 @@ static void phi__trace_thread_begin(phi_trace *t) {
     if (t->kind == PHI_TRACE_OTEL) return;
     const phi_thread_info info = phi__about_info(t->thread);
     const phi_usage usage = phi_thread_get_info(t->thread).usage;
-    const phi__journal *journal = t->thread->journal;
     phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
-    phi__tout_whole(t, "id",
-                    journal != NULL ? phi__str(journal->id, journal->id_len) : t->thread->id);
+    phi__tout_whole(t, "id", phi__info_known_id(t->thread));
     phi__tout_some(t, "title", info.title);
     phi__tout_some(t, "forked", info.forked_from);
     phi__tentry_usage(t, &usage);
