@@ -84,7 +84,7 @@ def table(name, text):
 
 def source():
     head, tail = page()
-    return ("/* trace_page.c - the page of PHI_TRACE_HTML before and behind its data. Written by\n"
+    return ("/* trace_page.c - the page of PHI_TRACE_HTML before and after its data. Written by\n"
             "   scripts/trace_page.py from scripts/trace_page/. */\n"
             '#include "trace/trace_in.h"\n\n/* clang-format off */\n' +
             table("head", head) + "\n" + table("tail", tail) + "/* clang-format on */\n")

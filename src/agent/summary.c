@@ -510,7 +510,7 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
         return phi__error(handle.rt, PHI_MISUSE, "phi_summarize: the history is a phi_thread's");
     if (phi__summary_going_on(agent))
         return phi__error(handle.rt, PHI_BUSY, "phi_summarize: a summary is being written");
-    if (from_seq < phi__thread_first(agent->thread)) from_seq = phi__thread_first(agent->thread);
+    if (from_seq < agent->thread->log.base) from_seq = agent->thread->log.base;
     char words[200] = "";
     phi_content text = phi__input_text(PHI__LIT("summary"));
     phi_message message = PHI_ZERO;

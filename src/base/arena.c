@@ -141,6 +141,14 @@ PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out) {
     return true;
 }
 
+PHI__FN bool phi__keep_text(phi_arena *arena, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
+
 PHI__FN size_t phi__arena_taken(const phi_arena *arena) {
     size_t bytes = 0;
     for (const struct phi__block *block = arena->shared; block != NULL; block = block->older)

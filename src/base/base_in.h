@@ -95,6 +95,11 @@ static inline size_t phi__min(size_t a, size_t b) { return a < b ? a : b; }
 
 static inline size_t phi__max(size_t a, size_t b) { return a > b ? a : b; }
 
+/* Returns a + b, or UINT64_MAX on overflow. */
+static inline uint64_t phi__sum(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 /* Returns the C library's allocator, for a desc without realloc_fn. */
 PHI__FN phi_allocator phi__allocator_default(void);
 
@@ -168,6 +173,9 @@ PHI__FN void *phi__arena_grow(phi_arena *arena, void *old, size_t count, size_t 
 
 /* Copies `s` with a terminator, which is not counted. False: no memory, and *out is unchanged. */
 PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out);
+
+/* Replaces a text by a copy. NULL stays NULL. False: no memory. */
+PHI__FN bool phi__keep_text(phi_arena *arena, const char **text);
 
 typedef struct phi__buf {
     phi_memory *memory; /* borrowed */

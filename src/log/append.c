@@ -76,11 +76,6 @@ static void phi__state_run_ended(phi_thread *thread, uint64_t start, bool none) 
 
 /* ---- runs by id, with their starts; and the state of the active run ---- */
 
-static uint64_t phi__loops_hash(phi_str loop_id) {
-    uint64_t hash = phi__hash(loop_id, 0);
-    return hash != 0 ? hash : 1;
-}
-
 PHI__FN phi__loop_start *phi__loops_place(phi__loop_start *table, size_t cap, uint64_t hash) {
     size_t at = (size_t)hash & (cap - 1);
     while (table[at].hash != 0 && table[at].hash != hash) at = (at + 1) & (cap - 1);
@@ -89,8 +84,8 @@ PHI__FN phi__loop_start *phi__loops_place(phi__loop_start *table, size_t cap, ui
 
 PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_id) {
     if (thread->loops.cap == 0) return NULL;
-    phi__loop_start *place =
-        phi__loops_place(thread->loops.at, thread->loops.cap, phi__loops_hash(loop_id));
+    phi__loop_start *place = phi__loops_place(thread->loops.at, thread->loops.cap,
+                                              phi__hash_filled(phi__hash(loop_id, 0)));
     return place->hash != 0 ? place : NULL;
 }
 
@@ -152,8 +147,7 @@ PHI__FN phi_loop_info *phi__loops_copy_info(phi_arena *arena, const phi_loop_inf
 }
 
 static uint64_t phi__loops_prompt_hash(phi_str prompt) {
-    uint64_t hash = phi__hash(prompt, 3);
-    return hash != 0 ? hash : 1;
+    return phi__hash_filled(phi__hash(prompt, 3));
 }
 
 PHI__FN bool phi__loops_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
@@ -184,13 +178,14 @@ PHI__FN bool phi__loops_room(phi_thread *thread) {
 static void phi__loops_note(phi_thread *thread, const phi__entry *start) {
     phi__loops *loops = &thread->loops;
     phi__loop_start *place = phi__loops_find(thread, start->loop_id);
-    if (place == NULL && loops->count < loops->cap / 2) {
-        uint64_t hash = phi__loops_hash(start->loop_id);
+    if (place == NULL) {
+        uint64_t hash = phi__hash_filled(phi__hash(start->loop_id, 0));
+        if (loops->count >= loops->cap / 2) return; /* no room was reserved */
         place = phi__loops_place(loops->at, loops->cap, hash);
         place->hash = hash;
         loops->count++;
     }
-    if (place != NULL) place->seq = start->seq + 1;
+    place->seq = start->seq + 1;
 }
 
 /* Sets the ordinal of a LOOP_END entry when it is attached. */
@@ -348,7 +343,7 @@ PHI__FN void phi__append_attach(phi_thread *thread, phi__entry *entries, size_t 
         phi__append_put(thread, entry);
         if (entry->kind != PHI_ENTRY_MESSAGE) continue;
         phi__messages_add(&thread->messages, entry);
-        phi__fold_message(&thread->fold, entry);
+        phi__fold_put(&thread->fold, entry);
     }
     phi__log_grew(&thread->log);
 }
@@ -421,12 +416,13 @@ PHI__FN bool phi__append_claim_calls(phi_thread *thread, const phi_message *mess
     return true;
 }
 
-/* Puts the results from item `first` on into a list. False: no memory. */
-static bool phi__append_results(const phi_thread *thread, size_t first, phi__ids *results) {
-    const phi__fold *fold = &thread->fold;
-    if (!phi__groups_ids_make(thread->log.memory, results, fold->count - first)) return false;
+/* Puts the results from item `first` on into a table. False: no memory. */
+static bool phi__append_results(phi_memory *memory, const phi__fold *fold, size_t first,
+                                phi__ids *results) {
+    if (!phi__groups_ids_make(memory, results, fold->count - first)) return false;
     for (; first < fold->count; first++)
-        phi__groups_ids_put(results, fold->items[first].message->tool_call_id, first);
+        if (fold->items[first].message->role == PHI_ROLE_TOOL_RESULT)
+            phi__groups_ids_put(results, fold->items[first].message->tool_call_id, first);
     return true;
 }
 
@@ -442,7 +438,9 @@ static bool phi__append_answers(phi_thread *thread, const phi_texts *texts,
             next++;
             continue;
         }
-        if (results->at == NULL && !phi__append_results(thread, first, results)) return false;
+        if (results->at == NULL &&
+            !phi__append_results(thread->log.memory, &thread->fold, first, results))
+            return false;
         if (phi__groups_ids_get(results, id) < end) continue;
         phi_content content = PHI_ZERO;
         phi_message result = PHI_ZERO;
@@ -505,11 +503,11 @@ static void phi__lane_index(phi_thread *thread, uint32_t lane) {
 }
 
 static bool phi__lane_table(phi_thread *thread) {
-    size_t cap = thread->lanes.cap;
-    phi__lane *lanes =
-        (phi__lane *)phi__grow(thread->log.memory, thread->lanes.at, &cap,
-                               phi__add(phi__thread_lanes(thread), 1), sizeof *lanes);
-    if (lanes == NULL || cap > PHI__LANE_NONE) return false;
+    size_t cap = thread->lanes.cap, count = phi__thread_lanes(thread);
+    if (count > PHI__LANE_NONE / 2) return false; /* the doubled table has PHI__LANE_NONE at most */
+    phi__lane *lanes = (phi__lane *)phi__grow(thread->log.memory, thread->lanes.at, &cap, count + 1,
+                                              sizeof *lanes);
+    if (lanes == NULL) return false;
     if (thread->lanes.at == NULL) {
         memset(&lanes[0], 0, sizeof lanes[0]);
         lanes[0].name = PHI__LIT(PHI_LANE_DEFAULT);
@@ -665,14 +663,10 @@ static bool phi__lane_open_group(phi_memory *memory, const phi__fold *fold, size
     while (at > 0 && fold->items[at - 1].message->role != PHI_ROLE_ASSISTANT) at--;
     if (at == 0) return true;
     const phi_message *answer = fold->items[at - 1].message;
-    if (!phi__groups_ids_make(memory, &results, fold->count - at)) return false;
-    for (size_t i = at; i < fold->count; i++)
-        if (fold->items[i].message->role == PHI_ROLE_TOOL_RESULT)
-            phi__groups_ids_put(&results, fold->items[i].message->tool_call_id, i);
+    if (!phi__append_results(memory, fold, at, &results)) return false;
     for (size_t i = 0; i < answer->content_count; i++) {
         const phi_content *c = &answer->content[i];
-        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete &&
-            phi__groups_ids_get(&results, c->id) == SIZE_MAX)
+        if (phi__codec_is_call(c) && phi__groups_ids_get(&results, c->id) == SIZE_MAX)
             *open = at - 1;
     }
     phi__groups_ids_free(memory, &results);

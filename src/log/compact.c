@@ -775,18 +775,15 @@ static bool phi__levels_is(const phi__compact_levels *l, const phi_message *mess
            phi__texts_is(l->config.texts, which, PHI_TEXT_COUNT, message->content[0].text, n);
 }
 
-/* Returns how many removed messages this message represents: 1, or the number in a marker. */
-static uint64_t phi__levels_stands_for(const phi__compact_levels *l, const phi_message *message) {
-    uint64_t n = 1;
-    return phi__levels_is(l, message, PHI_TEXT_REMOVED, &n) ||
-                   phi__levels_is(l, message, PHI_TEXT_REMOVED_OLDEST, &n)
-               ? n
-               : 1;
-}
-
+/* Returns how many messages are gone without these. A marker counts for the messages it names. */
 static uint64_t phi__levels_gone(const phi__compact_levels *l, size_t from, size_t to) {
     uint64_t sum = 0;
-    for (; from < to; from++) sum += phi__levels_stands_for(l, l->list[from]);
+    for (; from < to; from++) {
+        uint64_t n = 1; /* a host's text need not have a number */
+        bool marker = phi__levels_is(l, l->list[from], PHI_TEXT_REMOVED, &n) ||
+                      phi__levels_is(l, l->list[from], PHI_TEXT_REMOVED_OLDEST, &n);
+        sum += marker ? n : 1;
+    }
     return sum;
 }
 
@@ -836,7 +833,7 @@ static size_t phi__levels_newest_from(phi__compact_levels *l, const size_t *ends
     return from;
 }
 
-/* `ends` has room for one element more than there are messages. */
+/* `ends` has room for as many elements as there are messages. */
 static bool phi__levels_newest(phi__compact_levels *l, size_t *ends) {
     size_t groups = 0, kept = phi__levels_summary(l);
     bool marked;

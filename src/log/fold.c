@@ -221,12 +221,18 @@ static void phi__fold_add(phi__fold *fold, const phi_message *message, phi__segm
     fold->durable += (item->flags & PHI_ENTRY_DURABLE) != 0;
 }
 
-PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry) {
+PHI__FN void phi__fold_put(phi__fold *fold, phi__entry *entry) {
     if (!phi__fold_shows(entry->message) && (entry->flags & PHI_ITEM_SYNTHETIC) == 0) return;
     phi_span range = PHI_ZERO;
     range.from = range.to = entry->seq;
     phi__fold_add(fold, entry->message, entry->segment, &entry->of.rendered, &range,
                   entry->flags & ~(uint32_t)PHI_ENTRY_GRAFTED);
+}
+
+PHI__FN bool phi__fold_message(phi_memory *memory, phi__fold *fold, phi__entry *entry) {
+    if (!phi__fold_room(memory, fold, 1)) return false;
+    phi__fold_put(fold, entry);
+    return true;
 }
 
 /* ---- changes in place ---- */
@@ -403,19 +409,14 @@ PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, ui
 
 static bool phi__fold_entry(const phi_thread *thread, const phi__limit *limits, phi__fold *fold,
                             phi__entry *entry) {
-    if (entry->kind == PHI_ENTRY_MESSAGE) {
-        if (!phi__fold_room(thread->log.memory, fold, 1)) return false;
-        phi__fold_message(fold, entry);
-    } else if (entry->kind == PHI_ENTRY_LOOP_END) {
-        if (entry->keep == PHI_KEEP_NONE && entry->ordinal > 0)
-            phi__fold_take_out(fold, (uint64_t)entry->ordinal - 1, entry->seq);
-    } else if (entry->kind == PHI_ENTRY_REWRITE) {
-        phi__op *op = entry->of.op;
-        if (op->rewrite.revoke != NULL) return true; /* the revoked rewrite is skipped */
-        if (op->revoked && op->revoked_at <= limits[op->lane].seq) return true;
-        return phi__fold_op(thread, fold, op);
-    }
-    return true;
+    if (entry->kind == PHI_ENTRY_MESSAGE) return phi__fold_message(thread->log.memory, fold, entry);
+    if (entry->kind == PHI_ENTRY_LOOP_END && entry->keep == PHI_KEEP_NONE && entry->ordinal > 0)
+        phi__fold_take_out(fold, (uint64_t)entry->ordinal - 1, entry->seq);
+    if (entry->kind != PHI_ENTRY_REWRITE) return true;
+    phi__op *op = entry->of.op;
+    if (op->rewrite.revoke != NULL) return true; /* the revoked rewrite is skipped */
+    if (op->revoked && op->revoked_at <= limits[op->lane].seq) return true;
+    return phi__fold_op(thread, fold, op);
 }
 
 PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,

@@ -389,7 +389,7 @@ PHI__FN phi_status phi__load_put(phi_thread *thread, phi__entry *entry) {
         lane->seen = true;
     } else {
         phi__append_put(thread, entry);
-        if (message && l->known) phi__fold_message(&thread->fold, entry);
+        if (message && l->known) phi__fold_put(&thread->fold, entry);
     }
     phi__log_grew(&thread->log);
     return PHI_OK;
@@ -447,9 +447,9 @@ static bool phi__load_places(phi_thread *thread) {
     return done;
 }
 
-PHI__FN phi_status phi__load_end(phi_thread *thread) {
+PHI__FN phi_status phi__load_end(phi_thread *thread, phi_status status) {
     phi__fold *fold;
-    phi_status status = phi__load_view(thread, thread->lanes.active, &fold);
+    if (status == PHI_OK) status = phi__load_view(thread, thread->lanes.active, &fold);
     if (status == PHI_OK && thread->log.held > 0 &&
         !(phi__load_places(thread) && phi__lane_messages(thread, thread->lanes.active)))
         status = PHI_NO_MEMORY;

@@ -50,15 +50,13 @@ PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more)
     return true;
 }
 
-static uint64_t phi__hashes_filled(uint64_t hash) { return hash != 0 ? hash : 1; }
-
 PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash) {
-    hash = phi__hashes_filled(hash);
+    hash = phi__hash_filled(hash);
     return set->cap > 0 && set->at[phi__hashes_place(set->at, set->cap, hash)] == hash;
 }
 
 PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash) {
-    hash = phi__hashes_filled(hash);
+    hash = phi__hash_filled(hash);
     size_t i = phi__hashes_place(set->at, set->cap, hash);
     set->count += set->at[i] == 0;
     set->at[i] = hash;

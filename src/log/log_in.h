@@ -217,8 +217,9 @@ typedef struct phi__fold {
    none. False: no memory. */
 PHI__FN bool phi__fold_foresee(phi_arena *arena, const phi__fold *from, const phi_message *more,
                                uint64_t seq, phi__fold *to);
-PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more);
-PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
+
+/* Adds the message of the next entry, if it is shown. False: no memory. */
+PHI__FN bool phi__fold_message(phi_memory *memory, phi__fold *fold, phi__entry *entry);
 
 /* Applies a rewrite to a fold. False: no memory, and nothing changed. */
 PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op);
@@ -256,10 +257,11 @@ PHI__FN size_t *phi__groups_find(phi_memory *memory, const void *at, size_t stri
    results of the same call. */
 PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now);
 
-/* Begin and end the reading of a thread. apart: the thread is read for phi__thread_rejoin. */
+/* Begins the reading of a thread. apart: the thread is read for phi__thread_rejoin. */
 PHI__FN phi_status phi__load_begin(phi_thread *thread, bool apart);
-PHI__FN phi_status phi__load_end(phi_thread *thread);
-PHI__FN void phi__load_drop(phi_thread *thread); /* harmless if the thread is not being read */
+
+/* Ends the reading. If `status` is an error of the caller, only frees memory and returns it. */
+PHI__FN phi_status phi__load_end(phi_thread *thread, phi_status status);
 
 /* Attaches an entry that was read into the current segment. After an error, free the thread. */
 PHI__FN phi_status phi__load_put(phi_thread *thread, phi__entry *entry);
@@ -372,6 +374,7 @@ typedef struct phi__lanes {
     phi__map by_name; /* values are lane numbers plus 1 */
 } phi__lanes;
 
+/* Finds a lane by its name. PHI__LANE_NONE: there is no such lane. */
 PHI__FN uint32_t phi__lane_find(const phi_thread *thread, phi_str name);
 PHI__FN phi_str phi__lane_name(const phi_thread *thread, uint32_t lane);
 
@@ -606,6 +609,11 @@ static inline bool phi__thread_whole(const phi_thread *thread) {
     return thread->log.held + thread->log.base == thread->log.count;
 }
 
+/* Finds a lane by its name; NULL: the active lane. PHI__LANE_NONE: there is no such lane. */
+static inline uint32_t phi__lane_named(const phi_thread *thread, const char *name) {
+    return name != NULL ? phi__lane_find(thread, phi_str_of(name)) : thread->lanes.active;
+}
+
 static inline phi__entry *phi__thread_at(const phi_thread *thread, uint64_t seq) {
     return phi__log_at(&thread->log, seq);
 }
@@ -615,8 +623,6 @@ static inline bool phi__thread_roll(phi_thread *thread, phi_str *carried) {
 }
 
 static inline void phi__thread_evictable(phi_thread *thread) { phi__log_left(&thread->log); }
-
-static inline uint64_t phi__thread_first(const phi_thread *thread) { return thread->log.base; }
 
 /* 1 if there is only the default lane. */
 static inline size_t phi__thread_lanes(const phi_thread *thread) {

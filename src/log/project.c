@@ -110,10 +110,6 @@ typedef struct phi__projecting {
     bool failed;
 } phi__projecting;
 
-static inline uint64_t phi__proj_sum(uint64_t a, uint64_t b) {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* ---- the items of a projection: from a view or a fold ---- */
 
 static const phi_message *phi__items_message(const phi__proj_order *o, size_t at) {
@@ -138,14 +134,10 @@ static uint64_t phi__items_tokens(const phi__proj_order *o, size_t at) {
     return phi_tokens_of_message(o->counter, phi__items_message(o, at));
 }
 
-static bool phi__items_is_call(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
-}
-
 static size_t phi__items_calls(const phi_message *m) {
     size_t n = 0;
     for (size_t i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
-        n += phi__items_is_call(&m->content[i]) ? 1 : 0;
+        n += phi__codec_is_call(&m->content[i]) ? 1 : 0;
     return n;
 }
 
@@ -235,7 +227,7 @@ static void phi__results_join(phi__projecting *p, phi__group *g, const phi_conte
     g->places[n] = at;
     if (at != SIZE_MAX) {
         g->results[n] = phi__items_message(p->order, at);
-        g->tokens = phi__proj_sum(g->tokens, phi__items_tokens(p->order, at));
+        g->tokens = phi__sum(g->tokens, phi__items_tokens(p->order, at));
         return;
     }
     phi_message *m = phi__compact_say(
@@ -250,7 +242,7 @@ static void phi__results_join(phi__projecting *p, phi__group *g, const phi_conte
     m->is_error = true;
     m->tool_call_id = call->id;
     m->tool_name = call->name;
-    g->tokens = phi__proj_sum(g->tokens, phi_tokens_of_message(p->order->counter, m));
+    g->tokens = phi__sum(g->tokens, phi_tokens_of_message(p->order->counter, m));
 }
 
 /* Adds the results of a group's calls, in the order of the calls. */
@@ -262,7 +254,7 @@ static void phi__proj_results(phi__projecting *p, phi__group *g, size_t calls) {
     g->places = (size_t *)phi_arena_alloc(p->arena, phi__mul(calls, sizeof *g->places));
     p->failed = p->failed || g->results == NULL || g->places == NULL;
     for (size_t i = 0; i < m->content_count && !p->failed; i++)
-        if (phi__items_is_call(&m->content[i])) phi__results_join(p, g, &m->content[i]);
+        if (phi__codec_is_call(&m->content[i])) phi__results_join(p, g, &m->content[i]);
 }
 
 /* ---- groups and the policy ---- */
@@ -495,14 +487,14 @@ static void phi__proj_settle(phi__projecting *p, size_t at) {
             most = PHI__PROJECT_LEAST;
         }
         p->newest_tokens = phi__proj_try(p, most, true);
-        p->used = phi__proj_sum(others, p->newest_tokens);
+        p->used = phi__sum(others, p->newest_tokens);
     }
     p->meta.protected_over = p->used > p->budget && p->used > p->newest_tokens;
     p->full = cut || p->used > p->budget;
     p->floor = at;
     if (!p->summaries) return;
     while ((at = phi__items_summary_before(p->order, at)) != SIZE_MAX) {
-        uint64_t used = phi__proj_sum(p->used, phi__items_tokens(p->order, at));
+        uint64_t used = phi__sum(p->used, phi__items_tokens(p->order, at));
         if (p->full || used > p->budget) {
             p->full = true;
             p->meta.budget_truncated = true;
@@ -523,8 +515,8 @@ static phi__verdict phi__proj_judge(phi__projecting *p, const phi__group *g) {
         return PHI__VERDICT_MESSAGES;
     if (p->turn <= policy->keep_last_turns) return PHI__VERDICT_SHOWN;
     phi__proj_settle(p, g->at);
-    return p->full || phi__proj_sum(p->used, g->tokens) > p->budget ? PHI__VERDICT_BUDGET
-                                                                    : PHI__VERDICT_SHOWN;
+    return p->full || phi__sum(p->used, g->tokens) > p->budget ? PHI__VERDICT_BUDGET
+                                                               : PHI__VERDICT_SHOWN;
 }
 
 static void phi__proj_stop(phi__projecting *p, const phi__group *g) {
@@ -539,7 +531,7 @@ static void phi__proj_stop(phi__projecting *p, const phi__group *g) {
 }
 
 static void phi__proj_add(phi__projecting *p, phi__group *g) {
-    p->used = phi__proj_sum(p->used, g->tokens);
+    p->used = phi__sum(p->used, g->tokens);
     if (g->turn == 1) p->newest_tokens = p->used;
     if (!g->is_summary) p->messages += 1 + g->result_count;
     phi__proj_put(p, g);
@@ -654,8 +646,7 @@ static void phi__proj_emit(phi__projecting *p, phi__projection *out) {
 static void phi__proj_tell(phi__projecting *p) {
     const phi__proj_order *o = p->order;
     phi_projection_meta *meta = &p->meta;
-    meta->estimated_tokens =
-        phi__proj_sum(p->used, phi__proj_sum(meta->system_tokens, meta->tools_tokens));
+    meta->estimated_tokens = phi__sum(p->used, phi__sum(meta->system_tokens, meta->tools_tokens));
     meta->messages_total = o->count;
     meta->groups_dropped = p->groups;
     if (o->items == NULL) meta->groups_dropped = o->count > 0 ? o->fold->groups : 0;
@@ -693,8 +684,8 @@ PHI__FN phi_status phi__project(const phi__proj_order *order, phi_arena *arena,
     uint64_t left = p.policy.max_input_tokens;
     p.meta.system_tokens = phi_tokens_of_text(o->counter, o->system_prompt);
     p.meta.tools_tokens = o->tools_tokens;
-    uint64_t taken = phi__proj_sum(p.policy.reserve_output_tokens,
-                                   phi__proj_sum(p.meta.system_tokens, p.meta.tools_tokens));
+    uint64_t taken = phi__sum(p.policy.reserve_output_tokens,
+                              phi__sum(p.meta.system_tokens, p.meta.tools_tokens));
     if (left != PHI_POLICY_UNLIMITED) left = left > taken ? left - taken : 0;
     p.budget = p.meta.budget_tokens = left;
     phi__proj_walk(&p);
@@ -827,8 +818,8 @@ PHI__FN phi_status phi__explain(phi__proj_order *order, phi_arena *arena, phi_st
 
 PHI__FN void phi__tracker_record(phi__tracker *tracker, const phi_usage *usage, size_t index) {
     if (tracker == NULL || usage == NULL) return;
-    uint64_t sum = phi__proj_sum(phi__proj_sum(usage->input, usage->output),
-                                 phi__proj_sum(usage->cache_read, usage->cache_write));
+    uint64_t sum = phi__sum(phi__sum(usage->input, usage->output),
+                            phi__sum(usage->cache_read, usage->cache_write));
     if (sum == 0) return;
     tracker->reported = sum;
     tracker->index = index;

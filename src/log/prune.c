@@ -314,21 +314,17 @@ static void phi__trunc_mark(phi__truncation *t, phi_message *marker, phi_content
     marker->content_count = 1;
 }
 
-/* Returns the tokens of the view with a marker for the messages removed so far. */
-static uint64_t phi__trunc_tokens(phi__truncation *t) {
+/* Removes blocks until the view and a marker fit. False: the result would not be smaller. */
+static bool phi__trunc_plan(phi__truncation *t, uint64_t target_tokens) {
     phi_message marker;
     phi_content block;
-    phi__trunc_mark(t, &marker, &block);
-    return t->tokens - t->plan.tokens + phi_tokens_of_message(t->counter, &marker);
-}
-
-/* Removes blocks until the view fits. False: the result would not be smaller. */
-static bool phi__trunc_plan(phi__truncation *t, uint64_t target_tokens) {
     uint64_t before = phi__fold_tokens(&t->thread->fold, t->counter), now = before;
     for (int late = 0; late < 2; late++) {
         size_t at = 0;
-        while (now > target_tokens && phi__plan_take(&t->plan, &at, t->last, late != 0))
-            now = phi__trunc_tokens(t);
+        while (now > target_tokens && phi__plan_take(&t->plan, &at, t->last, late != 0)) {
+            phi__trunc_mark(t, &marker, &block);
+            now = t->tokens - t->plan.tokens + phi_tokens_of_message(t->counter, &marker);
+        }
     }
     return t->plan.removed > 0 && now < before;
 }

@@ -306,14 +306,6 @@ PHI__FN phi_status phi__rewrite_check(phi_thread *thread, const phi_rewrite *rew
 
 /* ---- keeping a rewrite in the log ---- */
 
-static bool phi__rewrite_text(phi_arena *arena, const char **text) {
-    phi_str copy;
-    if (*text == NULL) return true;
-    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
-    *text = copy.at;
-    return true;
-}
-
 static bool phi__rewrite_copy_span(phi_arena *arena, phi_span *span) {
     if (span->message_count == 0) return true;
     phi_message *messages =
@@ -331,16 +323,16 @@ static bool phi__rewrite_written(phi_arena *arena, const phi_written **written) 
     if (copy == NULL) return false;
     *copy = **written;
     *written = copy;
-    return phi__rewrite_text(arena, &copy->model);
+    return phi__keep_text(arena, &copy->model);
 }
 
 /* The id is copied first, so it comes right after the op: a lookup by id reads both. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out) {
     *out = *given;
     out->spans = NULL;
-    if (!phi__rewrite_text(arena, &out->op_id) || !phi__rewrite_text(arena, &out->lane) ||
-        !phi__rewrite_text(arena, &out->revoke) || !phi__rewrite_text(arena, &out->meta) ||
-        !phi__rewrite_text(arena, &out->switch_to) || !phi__rewrite_written(arena, &out->written))
+    if (!phi__keep_text(arena, &out->op_id) || !phi__keep_text(arena, &out->lane) ||
+        !phi__keep_text(arena, &out->revoke) || !phi__keep_text(arena, &out->meta) ||
+        !phi__keep_text(arena, &out->switch_to) || !phi__rewrite_written(arena, &out->written))
         return false;
     if (given->span_count == 0) return true;
     phi_span *spans =
@@ -563,12 +555,11 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
 /* ---- the whole ---- */
 
 PHI__FN bool phi__rewrite_needs(const phi_thread *thread, const phi_rewrite *rewrite) {
-    uint32_t lane = thread->lanes.active;
     if (phi__thread_whole(thread)) return false;
     if (phi__valid_named(rewrite) && phi__ops_find(thread, phi_str_of(rewrite->op_id)) == NULL &&
         phi__hashes_has(&thread->ops.away, phi__hash(phi_str_of(rewrite->op_id), 0)))
         return true;
-    if (rewrite->lane != NULL) lane = phi__lane_find(thread, phi_str_of(rewrite->lane));
+    uint32_t lane = phi__lane_named(thread, rewrite->lane);
     if (lane == PHI__LANE_NONE) return false;
     if (rewrite->revoke != NULL || (rewrite->span_count > 0 && lane != thread->lanes.active))
         return true;
@@ -585,7 +576,7 @@ PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewr
         phi__valid_named(rewrite) && phi__ops_find(thread, phi_str_of(rewrite->op_id)) != NULL;
     if (duplicate != NULL) *duplicate = known;
     if (known) return PHI_OK;
-    if (rewrite->lane != NULL) w.lane = phi__lane_find(thread, phi_str_of(rewrite->lane));
+    w.lane = phi__lane_named(thread, rewrite->lane);
     if (w.lane == PHI__LANE_NONE) {
         (void)phi__valid_refuse(&w, "no lane \"%s\"", rewrite->lane);
         return PHI_NOT_FOUND;

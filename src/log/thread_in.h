@@ -4,6 +4,9 @@
 
 #include "log/log_in.h"
 
+/* Returns the hash for a table in which 0 marks a free slot. */
+static inline uint64_t phi__hash_filled(uint64_t hash) { return hash != 0 ? hash : 1; }
+
 /* ---- log.c ---- */
 
 PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more);
@@ -32,6 +35,11 @@ PHI__FN bool phi__segments_open(phi__log *log);
 PHI__FN void phi__segments_drop_dead(phi__log *log);
 
 /* ---- fold.c ---- */
+
+PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more);
+
+/* Adds the entry's message, if it is shown. Room was reserved. */
+PHI__FN void phi__fold_put(phi__fold *fold, phi__entry *entry);
 
 /* True if a message can be in a view. */
 PHI__FN bool phi__fold_shows(const phi_message *message);
@@ -158,6 +166,8 @@ PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *eff
 PHI__FN phi_message *phi__compact_say_at(phi_str text, const phi_message *place, phi_arena *arena);
 
 /* ---- load.c ---- */
+
+PHI__FN void phi__load_drop(phi_thread *thread); /* harmless if the thread is not being read */
 
 /* Gets the view of a lane, and builds it if it is not known. */
 PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold **out);

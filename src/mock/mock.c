@@ -71,14 +71,6 @@ static bool phi__mock_keep_messages(phi_arena *arena, phi_model_request *to) {
     return true;
 }
 
-static bool phi__mock_keep_text(phi_arena *arena, const char **text) {
-    phi_str copy;
-    if (*text == NULL) return true;
-    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
-    *text = copy.at;
-    return true;
-}
-
 static bool phi__mock_grow(phi__mock *m) {
     size_t room = m->room > 0 ? phi__mul(m->room, 2) : 8;
     phi_model_request *list;
@@ -102,8 +94,7 @@ static bool phi__mock_keep(phi__mock *m, const phi_model_request *request) {
         !phi__takes_copy(arena, &request->options, &to->options) ||
         !phi__arena_str(arena, request->system_prompt, &to->system_prompt) ||
         !phi__arena_str(arena, request->session_id, &to->session_id) ||
-        !phi__mock_keep_text(arena, &to->format.name) ||
-        !phi__mock_keep_text(arena, &to->format.schema))
+        !phi__keep_text(arena, &to->format.name) || !phi__keep_text(arena, &to->format.schema))
         return false;
     m->shown.request_count++;
     return true;

@@ -10,10 +10,6 @@ typedef struct phi__open_call {
 
 /* ---- figures of a lane's view, and its newest message ---- */
 
-static bool phi__figures_is_call(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
-}
-
 /* ---- calls without a result ---- */
 
 /* A tool result that was met while the view is walked backwards. */
@@ -39,7 +35,7 @@ static phi__figures_id *phi__figures_place(const phi__figures_walk *walk, phi_st
 static void phi__figures_answer(phi__figures_walk *walk, const phi_view_item *item) {
     for (size_t i = item->message->content_count; i > 0; i--) {
         const phi_content *c = &item->message->content[i - 1];
-        if (!phi__figures_is_call(c)) continue;
+        if (!phi__codec_is_call(c)) continue;
         phi__figures_id *place = phi__figures_place(walk, c->id);
         if (!place->waits) {
             walk->calls[walk->count].seq = item->from;
@@ -58,7 +54,7 @@ static bool phi__figures_room(phi__figures_walk *walk, const phi_view_item *item
         const phi_message *m = items[i].message;
         results += m->role == PHI_ROLE_TOOL_RESULT;
         for (j = 0; m->role == PHI_ROLE_ASSISTANT && j < m->content_count; j++)
-            walk->all += phi__figures_is_call(&m->content[j]);
+            walk->all += phi__codec_is_call(&m->content[j]);
     }
     for (walk->cap = 4; walk->cap / 2 < results && walk->cap <= SIZE_MAX / 4;) walk->cap *= 2;
     walk->ids = (phi__figures_id *)phi__arena_zero(arena, phi__mul(walk->cap, sizeof *walk->ids));
@@ -356,14 +352,6 @@ static void phi__describe_loop(phi__describe *d, const phi_entry *e) {
     if (e->keep == PHI_KEEP_NONE) phi__buf_text(d->out, ", nothing of it is kept");
 }
 
-static void phi__describe_child(phi__describe *d, const phi_entry *e) {
-    phi__buf_text(d->out, "call \"");
-    phi__describe_name(d->out, e->tool_call_id);
-    phi__buf_text(d->out, "\" ran \"");
-    phi__describe_name(d->out, e->child_loop_id);
-    phi__buf_char(d->out, '"');
-}
-
 static void phi__describe_other(phi__describe *d, const phi_entry *e) {
     switch (e->kind) {
     case PHI_ENTRY_MESSAGE: return;
@@ -379,7 +367,13 @@ static void phi__describe_other(phi__describe *d, const phi_entry *e) {
     case PHI_ENTRY_TURN_END:
         phi__buf_printf(d->out, "turn %u ends", (unsigned)e->turn_index);
         break;
-    case PHI_ENTRY_SPAWN: phi__describe_child(d, e); return;
+    case PHI_ENTRY_SPAWN:
+        phi__buf_text(d->out, "call \"");
+        phi__describe_name(d->out, e->tool_call_id);
+        phi__buf_text(d->out, "\" ran \"");
+        phi__describe_name(d->out, e->child_loop_id);
+        phi__buf_char(d->out, '"');
+        return;
     case PHI_ENTRY_FORGOTTEN:
         phi__buf_printf(d->out, "entries %llu to %llu are forgotten, %llu bytes",
                         (unsigned long long)e->forgotten->from,
@@ -494,7 +488,7 @@ static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread
     uint64_t end = wanted->before != 0 && wanted->before < count ? wanted->before : count;
     uint64_t most = wanted->last == 0 ? (uint64_t)PHI__DESCRIBE_LAST : wanted->last;
     uint64_t first = wanted->last != PHI_UNLIMITED && end > most ? end - most : 0;
-    uint64_t base = phi__thread_first(thread);
+    uint64_t base = thread->log.base;
     const phi_view_item *items;
     phi__figures_walk walk;
     size_t n;

@@ -212,14 +212,10 @@ static phi_status phi__get_members(phi__entry_reader *r, const phi_json *const *
                                    phi_rewrite *rewrite) {
     static const int texts[] = {PHI__ENTRY_IN_OP_ID, PHI__ENTRY_IN_LANE, PHI__ENTRY_IN_REVOKE,
                                 PHI__ENTRY_IN_META, PHI__ENTRY_IN_SWITCH_TO};
-    const char **to[PHI__COUNT(texts)];
+    const char **const to[] = {&rewrite->op_id, &rewrite->lane, &rewrite->revoke, &rewrite->meta,
+                               &rewrite->switch_to};
     phi_status status = PHI_OK;
     memset(rewrite, 0, sizeof *rewrite);
-    to[0] = &rewrite->op_id;
-    to[1] = &rewrite->lane;
-    to[2] = &rewrite->revoke;
-    to[3] = &rewrite->meta;
-    to[4] = &rewrite->switch_to;
     for (size_t i = 0; status == PHI_OK && i < PHI__COUNT(texts); i++)
         status = phi__get_text(r, in[texts[i]], phi__entry_names[texts[i]], to[i]);
     if (status == PHI_OK) status = phi__get_reason(r, in[PHI__ENTRY_IN_REASON], rewrite);

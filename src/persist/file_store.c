@@ -811,17 +811,15 @@ static phi_status phi__tfile_run(phi__tfile_scan *s) {
             s->over = false;
             s->at = s->buf.len = s->keep;
             s->line = before;
-
             next = s->count;
             continue;
         }
         if (!phi__line_parse(text, &line)) return phi__tfile_damaged(s, s->line, "is not an entry");
         if (next == s->count) last = line.last;
         if (line.seq != next || line.first != s->count || line.last != last) {
-            uint64_t has = line.seq;
             (void)snprintf(s->words.text, sizeof s->words.text,
                            "line %llu has entry %llu where %llu was to come",
-                           (unsigned long long)s->line, (unsigned long long)has,
+                           (unsigned long long)s->line, (unsigned long long)line.seq,
                            (unsigned long long)next);
             return PHI_PARSE;
         }
@@ -866,10 +864,20 @@ static phi_status phi__tfile_refuse(phi__store_to to, phi_status status, const c
 
 /* ---- the end of a file ---- */
 
-/* Finds the end of the file from its last line. True if that line is whole, near the end and a
-   group of one entry; then only the file's identity is missing in *tail. */
-static bool phi__tfile_glance(phi__file_store *fs, intptr_t file, uint64_t bytes,
+static void phi__tfile_set_tail(phi__store_tail *tail, const phi__disk_info *info, uint64_t count,
+                                uint64_t end) {
+    tail->known = true;
+    tail->count = count;
+    tail->end = count > 0 ? end : 0;
+    tail->device = info->device;
+    tail->file = info->file;
+}
+
+/* Finds the end of the file from its last line. False: that line is torn, too long, or in a group
+   of several entries. */
+static bool phi__tfile_glance(phi__file_store *fs, intptr_t file, const phi__disk_info *info,
                               phi__store_tail *tail) {
+    uint64_t bytes = info->bytes;
     char piece[4096];
     size_t n = bytes < sizeof piece ? (size_t)bytes : sizeof piece, from, got;
     phi__file_line line;
@@ -882,8 +890,7 @@ static bool phi__tfile_glance(phi__file_store *fs, intptr_t file, uint64_t bytes
     /* If the group has several lines, an earlier one may still be damaged. */
     if (!phi__line_read(phi__str(piece + from, n - 1 - from), &line) || line.first != line.last)
         return false;
-    tail->count = line.seq + 1;
-    tail->end = bytes;
+    phi__tfile_set_tail(tail, info, line.seq + 1, bytes);
     return true;
 }
 
@@ -891,22 +898,16 @@ static phi_status phi__tfile_find_tail(phi__file_store *fs, intptr_t file,
                                        const phi__disk_info *info, phi__store_tail *tail,
                                        phi__words *words) {
     phi__tfile_scan scan;
-    phi_status status = PHI_OK;
     if (tail->known && tail->device == info->device && tail->file == info->file &&
         tail->end == info->bytes)
         return PHI_OK;
     tail->known = false;
-    if (!phi__tfile_glance(fs, file, info->bytes, tail)) {
-        phi__tfile_scan_init(&scan, fs, file);
-        status = phi__tfile_run(&scan);
-        *words = scan.words;
-        tail->count = scan.count;
-        tail->end = scan.count > 0 ? scan.end : 0;
-        phi__tfile_scan_free(&scan);
-    }
-    tail->known = status == PHI_OK;
-    tail->device = info->device;
-    tail->file = info->file;
+    if (phi__tfile_glance(fs, file, info, tail)) return PHI_OK;
+    phi__tfile_scan_init(&scan, fs, file);
+    phi_status status = phi__tfile_run(&scan);
+    *words = scan.words;
+    if (status == PHI_OK) phi__tfile_set_tail(tail, info, scan.count, scan.end);
+    phi__tfile_scan_free(&scan);
     return status;
 }
 
@@ -1078,16 +1079,10 @@ static phi_status phi__tfile_store_read(void *user_data, const char *thread_id, 
         status = phi__tfile_run(&scan);
         if (status == PHI_OK) {
             if (torn != NULL) *torn = scan.base + scan.buf.len - (scan.count > 0 ? scan.end : 0);
-            phi__store_held *held = phi__store_find(scan.fs, thread_id);
+            phi__store_held *held = phi__store_find(fs, thread_id);
             phi__disk_info info;
-            if (held != NULL &&
-                scan.fs->disk.info(scan.fs->disk.user_data, scan.file, &info, NULL) == PHI_OK) {
-                held->tail.known = true;
-                held->tail.count = scan.count;
-                held->tail.end = scan.count > 0 ? scan.end : 0;
-                held->tail.device = info.device;
-                held->tail.file = info.file;
-            }
+            if (held != NULL && fs->disk.info(fs->disk.user_data, file, &info, NULL) == PHI_OK)
+                phi__tfile_set_tail(&held->tail, &info, scan.count, scan.end);
         }
         (void)fs->disk.close(fs->disk.user_data, file, NULL);
     }

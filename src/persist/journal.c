@@ -39,7 +39,7 @@ static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) 
     status = journal->store.read(journal->store.user_data, journal->id, 0, phi__recall_each,
                                  &recalling, NULL, NULL, 0);
     phi__get_reader_free(&recalling.reader);
-    if (status == PHI_OK) status = phi__load_end(whole);
+    status = phi__load_end(whole, status);
     if (status == PHI_OK && whole->log.count != journal->stored) status = PHI_PARSE;
     return status;
 }
@@ -266,8 +266,7 @@ static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *wo
     phi_status status = journal->store.read(journal->store.user_data, journal->id, 0,
                                             phi__journal_each, &load, torn, words, words_size);
     phi__get_reader_free(&load.reader);
-    if (load.was_empty && status == PHI_OK) status = phi__load_end(thread);
-    phi__load_drop(thread);
+    if (load.was_empty) status = phi__load_end(thread, status);
     if (status == PHI_NOT_FOUND) return PHI_OK; /* the store has no such thread yet */
     if (load.words[0] != '\0') phi__journal_words(words, words_size, load.words);
     if (!load.was_empty) return status;

@@ -104,6 +104,12 @@ PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
 /* Frees a thread, like phi__thread_destroy. First writes missing entries to its store, if any. */
 PHI__FN void phi__journal_free_thread(phi_thread *thread);
 
+/* Returns the thread's id. Empty: it has none yet. In a store, its id is the id in the store. */
+static inline phi_str phi__info_known_id(const phi_thread *thread) {
+    return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
+                                   : thread->id;
+}
+
 /* Returns the thread's id, and makes one if the thread has none. Empty: no memory. */
 PHI__FN phi_str phi__info_id(phi_thread *thread);
 

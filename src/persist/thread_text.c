@@ -26,7 +26,7 @@ static phi_status phi__thread_text_is_header(phi__entry_reader *reader, const ph
 static phi_status phi__thread_text_end(phi__entry_reader *reader, phi_status status,
                                        uint64_t number, char *words, size_t words_size) {
     phi_thread *log = reader->thread;
-    if (status == PHI_OK) status = phi__load_end(log);
+    status = phi__load_end(log, status);
     if (status == PHI_PARSE) {
         size_t size = words_size;
         const char *why = reader->words;

@@ -6,13 +6,6 @@
 
 /* ---- a thread's info, title and metadata for the host ---- */
 
-/* While a thread is in a store, its id is the id in the store. */
-
-static phi_str phi__info_known_id(const phi_thread *thread) {
-    return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
-                                   : thread->id;
-}
-
 PHI__FN phi_str phi__info_id(phi_thread *thread) {
     unsigned char random[16] = {0};
     char made[PHI__UUID_SIZE];
@@ -23,9 +16,7 @@ PHI__FN phi_str phi__info_id(phi_thread *thread) {
 }
 
 PHI__FN void phi__info_put_head(phi__buf *out, const phi_thread *thread) {
-    if (thread->journal != NULL || thread->id.len == 0) return;
-    phi__json_write_key(out, PHI__LIT("id"));
-    phi__json_write_str(out, thread->id);
+    if (thread->journal == NULL) phi__records_some(out, "id", thread->id);
 }
 
 PHI__FN phi_status phi__info_get_head(phi_thread *thread, const phi_json *head) {
@@ -127,7 +118,7 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
     phi__fold made;
     const phi__fold *fold;
     if (thread == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
-    uint32_t at = lane != NULL ? phi__lane_find(thread, phi_str_of(lane)) : thread->lanes.active;
+    uint32_t at = phi__lane_named(thread, lane);
     if (at == PHI__LANE_NONE) return PHI_NOT_FOUND;
     phi_status status = phi__recall_view(thread, at, upto);
     if (status == PHI_OK) status = phi__fold_at(thread, at, upto, &made, &fold);
@@ -144,7 +135,7 @@ PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *l
         return lane != NULL || seq != UINT64_MAX
                    ? PHI_BAD_ARG
                    : phi__state_now((phi_thread *)(uintptr_t)thread, out);
-    uint32_t at = lane != NULL ? phi__lane_find(thread, phi_str_of(lane)) : thread->lanes.active;
+    uint32_t at = phi__lane_named(thread, lane);
     if (at == PHI__LANE_NONE || seq < thread->log.base) return PHI_NOT_FOUND;
     phi_status status = phi__recall(thread);
     return status == PHI_OK ? phi__state_fold(thread, at, seq, arena, out) : status;
@@ -207,8 +198,7 @@ PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, co
     if (thread == NULL || !phi__edit_name_fits(name)) return PHI_BAD_ARG;
     if (thread->user != NULL) return PHI_BUSY;
     if (phi__lane_find(thread, phi_str_of(name)) != PHI__LANE_NONE) return PHI_MISUSE;
-    uint32_t from =
-        parent != NULL ? phi__lane_find(thread, phi_str_of(parent)) : thread->lanes.active;
+    uint32_t from = phi__lane_named(thread, parent);
     if (from == PHI__LANE_NONE) return PHI_NOT_FOUND;
     phi_status status = phi__recall_view(thread, from, at_seq);
     if (status == PHI_OK) status = phi__lane_cut(thread, from, at_seq, &at, &any);

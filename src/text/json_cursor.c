@@ -35,14 +35,6 @@ PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c) {
 
 /* ---- skipping ---- */
 
-/* Returns the first byte that cannot be part of a number. */
-static const char *phi__cursor_number(const char *at, const char *end) {
-    while (at < end && ((unsigned)((unsigned char)*at - '0') < 10 || *at == '.' || *at == '-' ||
-                        *at == '+' || *at == 'e' || *at == 'E'))
-        at++;
-    return at;
-}
-
 /* Skips a number or a literal, which must end at a bracket, a comma or white space. */
 static bool phi__cursor_skip_word(phi__json_cursor *c) {
     const char *at = c->at;
@@ -52,7 +44,7 @@ static bool phi__cursor_skip_word(phi__json_cursor *c) {
     else if (left >= 5 && memcmp(at, "false", 5) == 0)
         at += 5;
     else if (*at == '-' || phi__is_digit(*at))
-        at = phi__cursor_number(at, c->end);
+        at = phi__json_number_bytes(at, c->end);
     else
         return phi__cursor_bad(c);
     if (at < c->end && *at != ',' && *at != '}' && *at != ']' && !phi__json_white(*at))
@@ -273,8 +265,9 @@ static size_t phi__cursor_unescaped_len(phi__json_text text) {
 }
 
 PHI__FN bool phi__json_cursor_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out) {
+    if (text.len > SIZE_MAX / 4) return false; /* each byte may become three bytes */
     size_t len = phi__cursor_unescaped_len(text);
-    char *copy = len == SIZE_MAX ? NULL : phi__arena_bytes(arena, len + 1), *to = copy;
+    char *copy = phi__arena_bytes(arena, len + 1), *to = copy;
     const char *end = text.at + text.len;
     if (copy == NULL) return false;
     if (text.len > 0) (void)phi__json_text_unescape_run(text.at, end, text.len, &to);

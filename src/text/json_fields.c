@@ -116,14 +116,10 @@ static phi__json_field_got phi__fields_string(phi__json_fields *f, phi_str text,
     return phi__fields_found(f, all, value);
 }
 
-static bool phi__fields_digit(char c) {
-    return phi__is_digit(c) || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
-}
-
 static phi__json_field_got phi__fields_number(phi__json_fields *f, phi_str text, phi_str *value) {
     const char *from = text.at + f->token, *bad;
     phi__json_number number;
-    while (f->at < text.len && phi__fields_digit(text.at[f->at])) f->at++;
+    f->at = (size_t)(phi__json_number_bytes(text.at + f->at, text.at + text.len) - text.at);
     if (f->at - f->token >= PHI__JSON_FIELDS_NUMBER) return phi__fields_fail(f, PHI_TOO_BIG);
     if (f->at == text.len) return PHI__JSON_FIELD_CUT;
     const char *end = text.at + f->at;
@@ -219,31 +215,30 @@ static phi__json_field_got phi__fields_look(phi__json_fields *f, phi_str text, p
     }
     if (f->at == text.len) return PHI__JSON_FIELD_CUT;
     char c = text.at[f->at];
-    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') {
-        /* A byte that is not white space, between two tokens. */
-        switch (f->state) {
-        case PHI__JSON_FIELD_FIRST_ITEM:
-            return c == ']' ? phi__fields_close(f, value) : phi__fields_begin(f, c);
-        case PHI__JSON_FIELD_VALUE: return phi__fields_begin(f, c);
-        case PHI__JSON_FIELD_AFTER: return phi__fields_after(f, c, value);
-        case PHI__JSON_FIELD_FIRST_KEY:
-            if (c == '}') return phi__fields_close(f, value);
-            break;
-        case PHI__JSON_FIELD_COLON:
-            if (c != ':') return phi__fields_fail(f, PHI_PARSE);
-            f->at++;
-            f->state = PHI__JSON_FIELD_VALUE;
-            return PHI__JSON_FIELD_MORE;
-        case PHI__JSON_FIELD_KEY: break;
-        /* the text is complete, and more follows */
-        default: return phi__fields_fail(f, PHI_PARSE);
-        }
-        if (c != '"') return phi__fields_fail(f, PHI_PARSE);
-        f->token = f->at++;
-        f->state = PHI__JSON_FIELD_IN_KEY;
+    if (phi__json_white(c)) {
+        f->at++;
         return PHI__JSON_FIELD_MORE;
     }
-    f->at++;
+    switch (f->state) {
+    case PHI__JSON_FIELD_FIRST_ITEM:
+        return c == ']' ? phi__fields_close(f, value) : phi__fields_begin(f, c);
+    case PHI__JSON_FIELD_VALUE: return phi__fields_begin(f, c);
+    case PHI__JSON_FIELD_AFTER: return phi__fields_after(f, c, value);
+    case PHI__JSON_FIELD_FIRST_KEY:
+        if (c == '}') return phi__fields_close(f, value);
+        break;
+    case PHI__JSON_FIELD_COLON:
+        if (c != ':') return phi__fields_fail(f, PHI_PARSE);
+        f->at++;
+        f->state = PHI__JSON_FIELD_VALUE;
+        return PHI__JSON_FIELD_MORE;
+    case PHI__JSON_FIELD_KEY: break;
+    /* the text is complete, and more follows */
+    default: return phi__fields_fail(f, PHI_PARSE);
+    }
+    if (c != '"') return phi__fields_fail(f, PHI_PARSE);
+    f->token = f->at++;
+    f->state = PHI__JSON_FIELD_IN_KEY;
     return PHI__JSON_FIELD_MORE;
 }
 

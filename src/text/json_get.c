@@ -1,5 +1,5 @@
 /* json_get.c - reads, compares, builds, changes and loads trees; looks up members by name. */
-#include "text/text_in.h"
+#include "text/json_in.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -659,11 +659,6 @@ typedef struct phi__index_entry {
     phi_json *object, *before, *node;
 } phi__index_entry;
 
-static uint64_t phi__index_hash(const phi__json_index *index, const phi_json *object, phi_str key) {
-    uint64_t of = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
-    return phi__map_hash((uint64_t)(uintptr_t)index ^ of ^ of >> 32, key);
-}
-
 static phi_str phi__index_key(const phi_json *member) {
     return phi__str(member->key, phi__json_key_len(member));
 }
@@ -685,7 +680,7 @@ static phi__index_entry *phi__index_look(phi__json_index *index, const phi_json 
 static phi__index_entry *phi__index_of(phi__json_index *index, const phi_json *object,
                                        const phi_json *member) {
     phi_str key = phi__index_key(member);
-    return phi__index_look(index, object, key, phi__index_hash(index, object, key));
+    return phi__index_look(index, object, key, phi__json_member_hash(index, object, key));
 }
 
 static bool phi__index_add(phi__json_index *index, phi_json *object, uint64_t hash,
@@ -720,7 +715,7 @@ static void phi__index_link(phi__json_index *index, phi_json *object) {
 
 /* Puts the members of an object into the table, once. False: no memory. */
 static bool phi__index_know(phi__json_index *index, phi_json *object) {
-    uint64_t mark = phi__index_hash(index, object, PHI__LIT(""));
+    uint64_t mark = phi__json_member_hash(index, object, PHI__LIT(""));
     phi__index_entry *entry;
     phi_json_iter it = phi_json_each(object);
     size_t probe = 0;
@@ -729,7 +724,7 @@ static bool phi__index_know(phi__json_index *index, phi_json *object) {
     while (phi_json_next(&it) != NULL) {
         phi_json *child = (phi_json *)(uintptr_t)it.at;
         phi_str key = phi__index_key(child);
-        uint64_t hash = phi__index_hash(index, object, key);
+        uint64_t hash = phi__json_member_hash(index, object, key);
         index->walked++;
         entry = phi__index_look(index, object, key, hash);
         if (entry != NULL)
@@ -761,14 +756,14 @@ PHI__FN bool phi__json_index_get(phi__json_index *index, phi_json *object, phi_s
                                  phi_json **found) {
     if (!phi__index_know(index, object)) return false;
     phi__index_entry *entry =
-        phi__index_look(index, object, key, phi__index_hash(index, object, key));
+        phi__index_look(index, object, key, phi__json_member_hash(index, object, key));
     *found = entry != NULL ? entry->node : NULL;
     return true;
 }
 
 PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json *value) {
-    uint64_t hash = phi__index_hash(index, object, key);
+    uint64_t hash = phi__json_member_hash(index, object, key);
     if (!phi__index_know(index, object) || !phi__index_name(index, value, key)) return false;
     phi__index_entry *entry = phi__index_look(index, object, key, hash);
     if (entry == NULL) {
@@ -791,7 +786,7 @@ PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_s
 
 PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, phi_str key,
                                     phi_json **removed) {
-    uint64_t hash = phi__index_hash(index, object, key);
+    uint64_t hash = phi__json_member_hash(index, object, key);
     *removed = NULL;
     if (!phi__index_know(index, object)) return false;
     phi__index_entry *entry = phi__index_look(index, object, key, hash);

@@ -17,6 +17,23 @@ enum {
 
 PHI__FN bool phi__json_cursor_take_num(phi__json_cursor *c, double *out);
 
+/* ---- numbers, and hashes of members ---- */
+
+/* Returns the first byte in [at, end) that cannot be part of a number. */
+static inline const char *phi__json_number_bytes(const char *at, const char *end) {
+    while (at < end && (phi__is_digit(*at) || *at == '.' || *at == '-' || *at == '+' ||
+                        *at == 'e' || *at == 'E'))
+        at++;
+    return at;
+}
+
+/* Returns the hash of an object's member for a table, whose address is the seed. */
+static inline uint64_t phi__json_member_hash(const void *table, const phi_json *object,
+                                             phi_str key) {
+    uint64_t of = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
+    return phi__map_hash((uint64_t)(uintptr_t)table ^ of ^ of >> 32, key);
+}
+
 /* ---- strings ---- */
 #if defined(__SSE2__)
 /* Returns a bit for each byte that is not plain. Signed, bytes from 0x80 are less than a space. */

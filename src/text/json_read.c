@@ -337,20 +337,12 @@ static const char *phi__json_read_literal(phi__json_reader *r, const char *at) {
     return phi__json_read_scalar(r, at, 5, PHI__JSON_FALSE);
 }
 
-/* Returns the first byte that cannot be part of a number. */
-static const char *phi__json_read_digits(const char *at, const char *limit) {
-    while (at < limit && (phi__is_digit(*at) || *at == '.' || *at == 'e' || *at == 'E' ||
-                          *at == '+' || *at == '-'))
-        at++;
-    return at;
-}
-
 static const char *phi__json_read_number(phi__json_reader *r, const char *at) {
     bool cut = (size_t)(r->end - at) >= PHI__JSON_NUMBER_MOST;
     const char *limit = cut ? at + PHI__JSON_NUMBER_MOST : r->end, *bad;
     phi__json_number number;
     const char *after = phi__json_number_read(at, limit, &number, &bad);
-    if (cut && (after == limit || (after == NULL && phi__json_read_digits(at, limit) == limit)))
+    if (cut && (after == limit || (after == NULL && phi__json_number_bytes(at, limit) == limit)))
         return phi__json_read_too_big(r, at, "a number of 64 KiB or more");
     if (after == NULL && bad == at)
         return phi__json_read_wrong(r, at, "the number is too large for a double");

@@ -1,5 +1,5 @@
 /* schema.c - checks values against a JSON Schema, as far as tool arguments need it. */
-#include "text/text_in.h"
+#include "text/json_in.h"
 
 #define PHI__SCHEMA_DEPTH 256u     /* depth of nested schemas, with references */
 #define PHI__SCHEMA_WORK 16000000u /* units, mostly compared members; see docs/limits.md */
@@ -158,11 +158,6 @@ static bool phi__schema_enter(phi__schema *c, const phi_json *schema) {
 
 /* ---- members ---- */
 
-static uint64_t phi__schema_hash(const phi__schema *c, const phi_json *object, phi_str key) {
-    uint64_t of = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
-    return phi__map_hash((uint64_t)(uintptr_t)c ^ of ^ of >> 32, key);
-}
-
 static phi_json *phi__schema_look(const phi__schema *c, uint64_t hash, phi_str key) {
     phi_json *member;
     size_t probe = 0;
@@ -174,7 +169,7 @@ static phi_json *phi__schema_look(const phi__schema *c, uint64_t hash, phi_str k
 /* Puts the object and its members into the table; the last of several equal names counts. False:
    there is no table, no memory, or too much work. */
 static bool phi__schema_know(phi__schema *c, const phi_json *object) {
-    uint64_t own = ~phi__schema_hash(c, object, phi__str(NULL, 0));
+    uint64_t own = ~phi__json_member_hash(c, object, phi__str(NULL, 0));
     phi_json_iter it = phi_json_each(object);
     size_t probe = 0;
     void *item;
@@ -185,7 +180,7 @@ static bool phi__schema_know(phi__schema *c, const phi_json *object) {
         !phi__schema_spend(c, it.left))
         return false;
     while (phi_json_next(&it) != NULL) {
-        uint64_t hash = phi__schema_hash(c, object, it.key);
+        uint64_t hash = phi__json_member_hash(c, object, it.key);
         item = phi__schema_look(c, hash, it.key);
         if (item != NULL) phi__map_drop(&c->names, hash, item);
         phi__map_add(&c->names, hash, (void *)(uintptr_t)it.at);
@@ -198,8 +193,9 @@ static bool phi__schema_know(phi__schema *c, const phi_json *object) {
 static const phi_json *phi__schema_member(phi__schema *c, const phi_json *object, phi_str key) {
     if (phi_json_count(object) > PHI__SCHEMA_SMALL && phi_json_is(object, PHI_JSON_OBJECT) &&
         phi__schema_know(c, object)) {
-        return phi__schema_spend(c, 1) ? phi__schema_look(c, phi__schema_hash(c, object, key), key)
-                                       : NULL;
+        return phi__schema_spend(c, 1)
+                   ? phi__schema_look(c, phi__json_member_hash(c, object, key), key)
+                   : NULL;
     }
     if (!phi__schema_spend(c, 1 + phi_json_count(object))) return NULL;
     return phi__json_get_n(object, key);

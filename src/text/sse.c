@@ -134,8 +134,8 @@ static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
     return sse->resume != NULL ? phi__sse_resumes(sse->resume, field, value) : PHI_OK;
 }
 
-/* Completes the current event at a blank line or at the end. False: the event has no data. */
-static bool phi__sse_complete(phi__sse *sse, phi__sse_event *out) {
+/* Completes the current event at a blank line or at the end. Returns 1, or 0 if it has no data. */
+static int phi__sse_complete(phi__sse *sse, phi__sse_event *out) {
     /* The id of the current event now counts. */
     phi__sse_resume *resume = sse->resume;
     if (resume != NULL && resume->has_next) {
@@ -146,13 +146,13 @@ static bool phi__sse_complete(phi__sse *sse, phi__sse_event *out) {
     }
     if (!sse->has_data) {
         phi__sse_forget(sse);
-        return false;
+        return 0;
     }
     out->name = phi__buf_str(&sse->name);
     out->data = sse->viewed ? sse->view : phi__buf_str(&sse->data);
     sse->handed = true;
     sse->events++;
-    return true;
+    return 1;
 }
 
 /* Skips a byte order mark, which may come in pieces. If only its first bytes come, they begin the
@@ -243,13 +243,13 @@ PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out) {
         }
         if (line.len > 0 && phi__sse_breaks(sse, line)) {
             if (!stays) sse->at = stop; /* the line is read again in the next call */
-            return phi__sse_complete(sse, out) ? 1 : 0;
+            return phi__sse_complete(sse, out);
         }
         /* Continues after the line's end at `stop`. After a CR, an LF may come later. */
         sse->skip_lf = *stop == '\r';
         sse->at = stop + 1;
         if (line.len == 0) {
-            if (!sse->stray && phi__sse_complete(sse, out)) return 1;
+            if (!sse->stray && phi__sse_complete(sse, out) != 0) return 1;
             continue;
         }
         phi_status status = phi__sse_line(sse, line, stays);
@@ -266,11 +266,10 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
     if (sse->bom == 1 || sse->bom == 2) phi__buf_add(&sse->line, "\xEF\xBB\xBF", sse->bom);
     sse->bom = 3;
     if (sse->line.len > 0) {
-        if (phi__sse_breaks(sse, phi__buf_str(&sse->line)))
-            return phi__sse_complete(sse, out) ? 1 : 0;
+        if (phi__sse_breaks(sse, phi__buf_str(&sse->line))) return phi__sse_complete(sse, out);
         phi_status status = phi__sse_line(sse, phi__buf_str(&sse->line), false);
         phi__sse_slim(&sse->line);
         if (status != PHI_OK) return phi__sse_fail(sse, status);
     }
-    return phi__sse_complete(sse, out) ? 1 : 0;
+    return phi__sse_complete(sse, out);
 }

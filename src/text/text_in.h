@@ -6,10 +6,6 @@
 #include "text/json.h"
 #include "text/schema.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 enum phi__json_kind {
     PHI__JSON_NULL = 1,
     PHI__JSON_FALSE,

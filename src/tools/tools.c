@@ -141,14 +141,6 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
 
 /* ---- copies of texts in a description ---- */
 
-PHI__FN bool phi__keep_text(phi_arena *arena, const char **text) {
-    phi_str copy;
-    if (*text == NULL) return true;
-    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
-    *text = copy.at;
-    return true;
-}
-
 PHI__FN bool phi__keep_list(phi_arena *arena, const char *const **list) {
     size_t count = 0;
     if (*list == NULL) return true;

@@ -60,8 +60,7 @@ PHI__FN phi_status phi__split_command(phi_arena *arena, const char *command,
                                       const char *const **out, const char **fault);
 #endif
 
-/* Replaces a text, or a NULL-ended list of texts, by a copy. NULL stays NULL. False: no memory. */
-PHI__FN bool phi__keep_text(phi_arena *arena, const char **text);
+/* Replaces a NULL-ended list of texts by a copy. NULL stays NULL. False: no memory. */
 PHI__FN bool phi__keep_list(phi_arena *arena, const char *const **list);
 
 /* Returns an empty registry, or NULL without memory. allocator: copied; NULL is the C library's. */

@@ -82,10 +82,7 @@ static void phi__trace_view_after(phi_trace *t, phi__entry *e) {
     } else if (e->lane != v->lane)
         return;
     else if (e->kind == PHI_ENTRY_MESSAGE) {
-        if (phi__fold_room(t->thread->log.memory, &v->fold, 1))
-            phi__fold_message(&v->fold, e);
-        else
-            phi__trace_view_drop(t);
+        if (!phi__fold_message(t->thread->log.memory, &v->fold, e)) phi__trace_view_drop(t);
     } else if (e->kind == PHI_ENTRY_LOOP_END && e->keep == PHI_KEEP_NONE && e->ordinal > 0) {
         phi__trace_view_changed(v, phi__fold_find(&v->fold, (uint64_t)e->ordinal - 1));
         phi__fold_take_out(&v->fold, (uint64_t)e->ordinal - 1, e->seq);
@@ -493,12 +490,11 @@ static phi_status phi__trace_entry(phi_trace *t) {
 
 /* Writes a request of a session's turn, or moves to the next loop, session or stage. */
 static void phi__trace_request(phi_trace *t) {
-    const phi_session *s = NULL;
     if (t->session == t->desc.session_count) {
         t->stage = PHI__TRACE_STAGE_TAIL;
         return;
     }
-    s = t->desc.sessions[t->session];
+    const phi_session *s = t->desc.sessions[t->session];
     if (s == NULL || t->loop >= s->loop_count) {
         t->session++;
         t->loop = 0;
@@ -539,7 +535,7 @@ static phi_status phi__trace_head(phi_trace *t) {
 /* Begins a thread, up to the list of its entries. */
 static void phi__trace_thread_begin(phi_trace *t) {
     t->thread = phi__trace_thread(t, t->at);
-    t->seq = t->base = phi__thread_first(t->thread);
+    t->seq = t->base = t->thread->log.base;
     t->lane = 0;
     t->prompt = 0;
     phi__buf_clear(&t->loop_buf);
@@ -547,10 +543,8 @@ static void phi__trace_thread_begin(phi_trace *t) {
     if (t->kind == PHI_TRACE_OTEL) return;
     const phi_thread_info info = phi__about_info(t->thread);
     const phi_usage usage = phi_thread_get_info(t->thread).usage;
-    const phi__journal *journal = t->thread->journal;
     phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
-    phi__tout_whole(t, "id",
-                    journal != NULL ? phi__str(journal->id, journal->id_len) : t->thread->id);
+    phi__tout_whole(t, "id", phi__info_known_id(t->thread));
     phi__tout_some(t, "title", info.title);
     phi__tout_some(t, "forked", info.forked_from);
     phi__tentry_usage(t, &usage);
@@ -604,20 +598,18 @@ static phi_status phi__trace_stage_run(phi_trace *t) {
     return PHI_OK;
 }
 
-/* Between two slices the host may have moved entries. A log in a store is recalled. If the log
-   forgot entries, the trace cannot continue. */
-static phi_status phi__trace_recall(phi_trace *t) {
-    if (t->stage != PHI__TRACE_STAGE_ENTRIES && t->stage != PHI__TRACE_STAGE_THREAD_END)
-        return PHI_OK;
-    if (t->thread->log.base != t->base) {
-        phi__trace_view_drop(t);
-        return PHI_NOT_FOUND;
-    }
-    return phi__recall(t->thread);
-}
-
 static phi_status phi__trace_unit(phi_trace *t, size_t *units) {
-    phi_status status = phi__trace_recall(t);
+    phi_status status = PHI_OK;
+    if (t->stage == PHI__TRACE_STAGE_ENTRIES || t->stage == PHI__TRACE_STAGE_THREAD_END) {
+        /* Between two slices the host may have moved entries. A log in a store is recalled. If the
+           log forgot entries, the trace cannot continue. */
+        if (t->thread->log.base == t->base) {
+            status = phi__recall(t->thread);
+        } else {
+            phi__trace_view_drop(t);
+            status = PHI_NOT_FOUND;
+        }
+    }
     if (status == PHI_OK) status = phi__trace_stage_run(t);
     if (status == PHI_OK) status = phi__tout_move(t, t->stage == PHI__TRACE_STAGE_DONE);
     size_t work = 1 + t->view.work / PHI__TRACE_WORK;

@@ -1,4 +1,4 @@
-/* trace_page.c - the page of PHI_TRACE_HTML before and behind its data. Written by
+/* trace_page.c - the page of PHI_TRACE_HTML before and after its data. Written by
    scripts/trace_page.py from scripts/trace_page/. */
 #include "trace/trace_in.h"
 

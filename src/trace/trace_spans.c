@@ -228,14 +228,10 @@ static void phi__span_int(phi_trace *t, const char *key, uint64_t n) {
                     (unsigned long long)n);
 }
 
-static uint64_t phi__span_sum(uint64_t a, uint64_t b) {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* input_tokens counts the whole input, including cache reads and writes. */
 static void phi__span_usage(phi_trace *t, const phi_usage *u) {
     if (u == NULL || (u->total_tokens == 0 && u->input == 0 && u->output == 0)) return;
-    uint64_t input = phi__span_sum(u->input, phi__span_sum(u->cache_read, u->cache_write));
+    uint64_t input = phi__sum(u->input, phi__sum(u->cache_read, u->cache_write));
     phi__span_int(t, "gen_ai.usage.input_tokens", input);
     phi__span_int(t, "gen_ai.usage.output_tokens", u->output);
     if (u->cache_read > 0) phi__span_int(t, "gen_ai.usage.cache_read.input_tokens", u->cache_read);

@@ -16,11 +16,6 @@ PHI__FN bool phi__codec_among(phi_str text, const char *const *words);
 /* As phi__codec_among, for a JSON text. */
 PHI__FN bool phi__opaque_knows(const char *const *known, phi__json_text key);
 
-/* True for a complete call. Incomplete calls are never sent. */
-static inline bool phi__codec_is_call(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
-}
-
 PHI__FN bool phi__render_blank(phi_str text); /* true if the text is only white space */
 
 /* True for a text that is sent: blank texts are not. */

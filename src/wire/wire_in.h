@@ -226,6 +226,11 @@ PHI__FN bool phi__codec_paused(const phi__request_spec *spec);
 /* The places of cache marks. */
 typedef enum phi__mark { PHI__MARK_SYSTEM, PHI__MARK_TOOLS, PHI__MARK_MESSAGES } phi__mark;
 
+/* True for a complete call. Incomplete calls are never sent. */
+static inline bool phi__codec_is_call(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
+}
+
 static inline bool phi__codec_marks(const phi__request_spec *spec, phi__mark mark) {
     const phi_cache *c = &spec->cache;
     if (c->mode != PHI_CACHE_MANUAL) return c->mode == PHI_CACHE_AUTO;

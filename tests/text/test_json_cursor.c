@@ -360,6 +360,15 @@ TEST(a_failed_allocation_while_unescaping_is_reported) {
     teardown();
 }
 
+/* On a machine with 32 bits such a text fits into memory, and its unescaped length overflows. */
+TEST(a_text_whose_unescaped_length_would_overflow_is_refused) {
+    phi__json_text text = {"", SIZE_MAX / 2, true};
+    phi_str copy;
+    setup();
+    CHECK(!phi__json_cursor_unescape_arena(&arena, text, &copy));
+    teardown();
+}
+
 TEST_MAIN(TEST_ENTRY(a_delta_is_pulled_apart),
           TEST_ENTRY(a_text_that_was_cut_is_noticed_wherever_that_was),
           TEST_ENTRY(a_value_of_another_type_is_skipped),
@@ -371,4 +380,5 @@ TEST_MAIN(TEST_ENTRY(a_delta_is_pulled_apart),
           TEST_ENTRY(texts_are_compared_as_they_read),
           TEST_ENTRY(long_texts_are_unescaped_piece_by_piece),
           TEST_ENTRY(a_value_is_found_by_its_path),
-          TEST_ENTRY(a_failed_allocation_while_unescaping_is_reported))
+          TEST_ENTRY(a_failed_allocation_while_unescaping_is_reported),
+          TEST_ENTRY(a_text_whose_unescaped_length_would_overflow_is_refused))
