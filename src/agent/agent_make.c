@@ -53,14 +53,6 @@ static phi_status phi__said_check(phi_runtime *rt, const phi_agent_desc *desc) {
     return status == PHI_OK ? phi__said_check_raws(rt, desc) : status;
 }
 
-static bool phi__said_text(phi_arena *arena, const char **text) {
-    phi_str copy;
-    if (*text == NULL) return true;
-    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
-    *text = copy.at;
-    return true;
-}
-
 static bool phi__said_raws(phi_arena *arena, phi_agent_desc *desc) {
     size_t n = desc->tool_options.raw_tool_count;
     if (n == 0) {
@@ -71,7 +63,7 @@ static bool phi__said_raws(phi_arena *arena, phi_agent_desc *desc) {
     if (raws == NULL) return false;
     for (size_t i = 0; i < n; i++) {
         raws[i] = desc->tool_options.raw_tools[i];
-        if (!phi__said_text(arena, &raws[i].protocol) || !phi__said_text(arena, &raws[i].json))
+        if (!phi__keep_text(arena, &raws[i].protocol) || !phi__keep_text(arena, &raws[i].json))
             return false;
     }
     desc->tool_options.raw_tools = raws;
@@ -395,16 +387,16 @@ static bool phi__make_copy_profile(phi__agent *agent, const phi_profile *given) 
     if (profile->profile_id == NULL) profile->profile_id = made;
     for (size_t i = 0; i < given->skill_count; i++) {
         skills[i] = given->skills[i];
-        if (!phi__said_text(&agent->arena, &skills[i])) return false;
+        if (!phi__keep_text(&agent->arena, &skills[i])) return false;
     }
     profile->skills = skills;
     agent->desc.profile = profile;
-    return phi__said_text(&agent->arena, &profile->profile_id) &&
-           phi__said_text(&agent->arena, &profile->name) &&
-           phi__said_text(&agent->arena, &profile->description) &&
-           phi__said_text(&agent->arena, &profile->system_prompt) &&
-           phi__said_text(&agent->arena, &profile->config_id) &&
-           phi__said_text(&agent->arena, &profile->workspace);
+    return phi__keep_text(&agent->arena, &profile->profile_id) &&
+           phi__keep_text(&agent->arena, &profile->name) &&
+           phi__keep_text(&agent->arena, &profile->description) &&
+           phi__keep_text(&agent->arena, &profile->system_prompt) &&
+           phi__keep_text(&agent->arena, &profile->config_id) &&
+           phi__keep_text(&agent->arena, &profile->workspace);
 }
 
 PHI__FN phi_agent_desc phi__make_merge(const phi_agent_desc *desc) {
@@ -583,7 +575,7 @@ static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
     phi_str focus;
     if (!phi__own(&agent->memory, phi_str_of(desc->compaction.focus_message), &focus)) return false;
     agent->desc.compaction.focus_message = focus.at;
-    if (!phi__said_text(&agent->arena, &agent->desc.tool_options.result_directory) ||
+    if (!phi__keep_text(&agent->arena, &agent->desc.tool_options.result_directory) ||
         !phi__own(&agent->memory, phi_str_of(desc->system_prompt), &agent->system_prompt) ||
         !phi__own(&agent->memory, phi_str_of(desc->workspace), &agent->workspace) ||
         !phi__take_policy(agent, desc->policy, &desc->token_counter) ||

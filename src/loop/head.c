@@ -281,8 +281,7 @@ static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
         if (m->role == PHI_ROLE_EXTENSION || m->is_update || !phi__encode_says(m)) continue;
         if (m->role != PHI_ROLE_ASSISTANT) return true;
         for (size_t i = 0; i < m->content_count; i++)
-            if (m->content[i].kind == PHI_CONTENT_TOOL_CALL && !m->content[i].incomplete)
-                return true;
+            if (phi__codec_is_call(&m->content[i])) return true;
         return false;
     }
     return false;

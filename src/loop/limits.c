@@ -34,25 +34,21 @@ PHI__FN bool phi__budget_limited(const phi__agent *agent) {
 
 static uint64_t phi__limits_less(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-static uint64_t phi__budget_sum(uint64_t a, uint64_t b) {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 static bool phi__budget_fits(const phi__budget *b, const phi_spending *more, char *reason,
                              size_t size) {
     const phi_budget *limits = &b->limits;
     const phi_spending *seen = &b->seen;
-    uint64_t taken = phi__budget_sum(seen->tokens, seen->reserved_tokens);
+    uint64_t taken = phi__sum(seen->tokens, seen->reserved_tokens);
     uint64_t tokens = more->tokens;
     double paid = seen->cost + seen->reserved_cost, cost = more->cost;
     if (limits->max_requests != 0 &&
-        phi__budget_sum(seen->requests, more->requests) > limits->max_requests) {
+        phi__sum(seen->requests, more->requests) > limits->max_requests) {
         (void)snprintf(reason, size, "Request budget reached (%llu/%llu)",
                        (unsigned long long)seen->requests,
                        (unsigned long long)limits->max_requests);
         return false;
     }
-    if (limits->max_tokens != 0 && phi__budget_sum(taken, tokens) > limits->max_tokens) {
+    if (limits->max_tokens != 0 && phi__sum(taken, tokens) > limits->max_tokens) {
         (void)snprintf(reason, size,
                        "Token budget reached (%llu/%llu, the next call may take %llu)",
                        (unsigned long long)taken, (unsigned long long)limits->max_tokens,
@@ -178,8 +174,8 @@ PHI__FN void phi__budget_give(phi__agent *agent, const phi_spending *held) {
 /* ---- charges ---- */
 
 PHI__FN uint64_t phi__charge_tokens(const phi_usage *usage) {
-    return phi__budget_sum(phi__budget_sum(usage->input, usage->output),
-                           phi__budget_sum(usage->cache_read, usage->cache_write));
+    return phi__sum(phi__sum(usage->input, usage->output),
+                    phi__sum(usage->cache_read, usage->cache_write));
 }
 
 static void phi__charge_agent(phi__agent *agent, const phi_usage *usage, double cost) {
@@ -219,7 +215,7 @@ PHI__FN void phi__charge(phi__run *run, const phi_usage *usage) {
     (void)phi__feature_take(&moment);
     phi__charge_above(agent, usage, cost);
     for (phi__agent *each = agent; each != NULL; each = each->tree.parent) {
-        each->budget.seen.tokens = phi__budget_sum(each->budget.seen.tokens, tokens);
+        each->budget.seen.tokens = phi__sum(each->budget.seen.tokens, tokens);
         each->budget.seen.cost += cost;
     }
 }
@@ -250,7 +246,7 @@ PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms) {
 PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
     const phi_limits *limits = &run->limits;
     const phi_usage *used = &run->spent.usage;
-    uint64_t tokens = phi__budget_sum(used->input, used->output);
+    uint64_t tokens = phi__sum(used->input, used->output);
     uint64_t now_us = phi__io_counted_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
     run->pause.payer = run->agent->handle;

@@ -82,7 +82,7 @@ static bool phi__desc_list(phi_arena *arena, const char *const **list) {
     if (copy == NULL) return false;
     for (size_t i = 0; i < count; i++) {
         copy[i] = (*list)[i];
-        if (!phi__mcp_own(arena, &copy[i])) return false;
+        if (!phi__keep_text(arena, &copy[i])) return false;
     }
     *list = copy;
     return true;
@@ -96,7 +96,8 @@ static bool phi__desc_roots(phi_arena *arena, phi_mcp_desc *desc) {
     memcpy(copy, desc->roots, bytes);
     desc->roots = copy;
     for (size_t i = 0; i < desc->root_count; i++)
-        if (!phi__mcp_own(arena, &copy[i].uri) || !phi__mcp_own(arena, &copy[i].name)) return false;
+        if (!phi__keep_text(arena, &copy[i].uri) || !phi__keep_text(arena, &copy[i].name))
+            return false;
     return true;
 }
 

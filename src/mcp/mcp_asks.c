@@ -824,7 +824,7 @@ static phi_status phi__asks_copy(phi__asks_all *all, const phi_mcp_root *roots, 
     bool fine = copy != NULL;
     for (size_t i = 0; fine && i < count; i++) {
         copy[i] = roots[i];
-        fine = phi__mcp_own(&arena, &copy[i].uri) && phi__mcp_own(&arena, &copy[i].name);
+        fine = phi__keep_text(&arena, &copy[i].uri) && phi__keep_text(&arena, &copy[i].name);
     }
     if (!fine) {
         phi_arena_free(&arena);

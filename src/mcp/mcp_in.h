@@ -127,7 +127,6 @@ static inline void phi__mcp_standards(void *desc, const phi__mcp_standard *rows,
 }
 
 /* These replace texts of a desc by copies in the arena. NULL stays NULL. False: no memory. */
-PHI__FN bool phi__mcp_own(phi_arena *arena, const char **text);
 PHI__FN bool phi__mcp_own_all(phi_arena *arena, const char **const *texts, size_t count);
 PHI__FN bool phi__mcp_own_pairs(phi_arena *arena, const phi_mcp_pair **pairs, size_t count);
 

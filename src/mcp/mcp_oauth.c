@@ -756,8 +756,8 @@ static bool phi__oauth_copy_key(phi_arena *arena, const phi_mcp_key **key) {
     if (copy == NULL) return false;
     *copy = **key;
     *key = copy;
-    return phi__mcp_own(arena, &copy->algorithm) && phi__mcp_own(arena, &copy->id) &&
-           phi__mcp_own(arena, &copy->jwk);
+    return phi__keep_text(arena, &copy->algorithm) && phi__keep_text(arena, &copy->id) &&
+           phi__keep_text(arena, &copy->jwk);
 }
 
 PHI__FN bool phi__oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,

@@ -13,17 +13,9 @@ PHI__FN int phi__level_of(phi_str name) {
 
 /* ---- copies of a desc's texts ---- */
 
-PHI__FN bool phi__mcp_own(phi_arena *arena, const char **text) {
-    phi_str copy;
-    if (*text == NULL) return true;
-    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
-    *text = copy.at;
-    return true;
-}
-
 PHI__FN bool phi__mcp_own_all(phi_arena *arena, const char **const *texts, size_t count) {
     for (size_t i = 0; i < count; i++)
-        if (!phi__mcp_own(arena, texts[i])) return false;
+        if (!phi__keep_text(arena, texts[i])) return false;
     return true;
 }
 
@@ -33,7 +25,7 @@ PHI__FN bool phi__mcp_own_pairs(phi_arena *arena, const phi_mcp_pair **pairs, si
     if (copy == NULL) return false;
     for (size_t i = 0; i < count; i++) {
         copy[i] = (*pairs)[i];
-        if (!phi__mcp_own(arena, &copy[i].name) || !phi__mcp_own(arena, &copy[i].value))
+        if (!phi__keep_text(arena, &copy[i].name) || !phi__keep_text(arena, &copy[i].value))
             return false;
     }
     *pairs = copy;

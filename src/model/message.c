@@ -476,9 +476,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
 }
 
 /* Adds without overflow: a server may report any number, and a wrapped sum would lift limits. */
-static void phi__message_count(uint64_t *to, uint64_t more) {
-    *to = more > UINT64_MAX - *to ? UINT64_MAX : *to + more;
-}
+static void phi__message_count(uint64_t *to, uint64_t more) { *to = phi__sum(*to, more); }
 
 PHI__FN void phi__message_add_usage(phi_usage *to, const phi_usage *more) {
     phi__message_count(&to->input, more->input);

@@ -143,10 +143,6 @@ PHI__FN void *phi__machine_grow(phi_arena *arena, void *items, uint32_t count, u
     return grown;
 }
 
-PHI__FN uint64_t phi__bill_add(uint64_t a, uint64_t b) {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 PHI__FN uint64_t phi__bill_times(uint64_t a, uint64_t b) {
     return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }

@@ -73,8 +73,7 @@ PHI__FN void *phi__machine_grow(phi_arena *arena, void *items, uint32_t count, u
 /* Copies the text into the arena and frees the buffer. */
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
 
-/* Add and multiply. Return UINT64_MAX on overflow. */
-PHI__FN uint64_t phi__bill_add(uint64_t a, uint64_t b);
+/* Returns a * b, or UINT64_MAX on overflow. */
 PHI__FN uint64_t phi__bill_times(uint64_t a, uint64_t b);
 
 /* Returns the worst case of a prompt with `prompt_tokens`, limited by desc->max_calls. Each model

@@ -615,12 +615,12 @@ static void phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     uint64_t left = bill.calls > job->made ? bill.calls - job->made : 0;
     for (size_t i = 0; bill.in_conversation > 0 && i < job->request->message_count; i++)
         in += phi_tokens_of_message(counter, job->request->messages[i]);
-    in = phi__bill_add(phi__bill_times(in, bill.in_conversation), bill.input_tokens);
-    in = phi__bill_add(
+    in = phi__sum(phi__bill_times(in, bill.in_conversation), bill.input_tokens);
+    in = phi__sum(
         in, phi__bill_times(phi_tokens_of_text(counter, job->request->system_prompt), bill.calls));
     in = phi__strategy_part(in, left, bill.calls);
     answer = phi__strategy_part(bill.output_tokens, left, bill.calls);
-    if (phi__pot_reserve(agent->run, phi__bill_add(in, answer),
+    if (phi__pot_reserve(agent->run, phi__sum(in, answer),
                          (double)in / 1e6 * rate + (double)answer / 1e6 * rates->output, left,
                          reason, sizeof reason))
         return;

@@ -564,7 +564,7 @@ static uint64_t phi__tot_expansions(const phi_tot_options *o) {
     for (uint32_t depth = 1; depth < o->max_depth && all < o->max_nodes; depth++) {
         level = phi__bill_times(level, o->branching_factor);
         if (o->traversal == PHI_TOT_BFS && level > o->beam_width) level = o->beam_width;
-        all = phi__bill_add(all, level);
+        all = phi__sum(all, level);
     }
     return all < o->max_nodes - 1u ? all : o->max_nodes - 1u;
 }
@@ -583,7 +583,7 @@ static void phi__tot_bill(const void *options, uint64_t prompt_tokens, uint64_t 
                         turns + o.max_parse_retries);
     /* Estimates one call's input: the path, the thoughts to score, and its own earlier turns. */
     uint64_t each = phi__bill_times(answer_tokens, (uint64_t)o.max_depth + turns);
-    each = phi__bill_add(each, own + prompt_tokens);
+    each = phi__sum(each, own + prompt_tokens);
     out->input_tokens = phi__bill_times(out->calls, each);
     if (o.max_tokens != 0) out->output_tokens = phi__bill_times(out->calls, o.max_tokens);
 }

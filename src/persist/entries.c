@@ -135,7 +135,7 @@ static phi_status phi__get_whole(phi__entry_reader *r, const phi_json *node, con
     out->raw_stop_reason = phi__records_get_str(more, "raw_stop_reason");
     out->details = phi__records_get_str(more, "details");
     if (out->role == PHI_ROLE_EXTENSION || out->loop_id.len == 0)
-        out->turn_index = (uint32_t)phi__records_get_u64(more, "turn");
+        out->turn_index = phi__records_get_u32(more, "turn");
     return more != NULL ? phi__get_exact(r, phi_json_get(more, "exact"), out) : PHI_OK;
 }
 
@@ -781,7 +781,8 @@ static phi_status phi__read_tree(phi__entry_reader *r, const phi_json *root) {
     phi__entry *entry = thread->log.entries[thread->log.held - 1];
     phi__log_set_time(&thread->log, entry, phi_json_int(in[PHI__ENTRY_IN_AT], 0));
     entry->loop_id = loop_id;
-    entry->turn_index = (uint32_t)phi__json_get_uint(in[PHI__ENTRY_IN_TURN], 0);
+    uint64_t turn = phi__json_get_uint(in[PHI__ENTRY_IN_TURN], 0);
+    entry->turn_index = turn < UINT32_MAX ? (uint32_t)turn : UINT32_MAX;
     return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;
 }
 

@@ -772,7 +772,10 @@ static phi_status phi__tfile_header(phi__tfile_scan *s) {
     phi_status status = phi__tfile_next(s, &text);
     phi__buf_init(&header, &s->fs->memory);
     phi__line_put_header(&header);
-    if (header.failed) return PHI_NO_MEMORY;
+    if (header.failed) {
+        phi__buf_free(&header);
+        return PHI_NO_MEMORY;
+    }
     phi_str want = phi__str(header.at, header.len - 1);
     bool same = phi_str_equal(text, want);
     bool begun = text.len <= want.len && memcmp(text.at, want.at, text.len) == 0;

@@ -298,14 +298,6 @@ PHI__FN phi_thinking phi__takes_level(const phi__codec *codec, const phi__reques
                : spec->thinking;
 }
 
-static bool phi__takes_copy_text(phi_arena *arena, const char **text) {
-    phi_str copy;
-    if (*text == NULL) return true;
-    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
-    *text = copy.at;
-    return true;
-}
-
 PHI__FN bool phi__takes_copy(phi_arena *arena, const phi_request_options *from,
                              phi_request_options *out) {
     const char **stop = NULL;
@@ -322,8 +314,7 @@ PHI__FN bool phi__takes_copy(phi_arena *arena, const phi_request_options *from,
         if (!phi__arena_str(arena, phi_str_of(from->stop[i]), &copy)) return false;
         stop[i] = copy.at;
     }
-    return phi__takes_copy_text(arena, &out->service_tier) &&
-           phi__takes_copy_text(arena, &out->extra);
+    return phi__keep_text(arena, &out->service_tier) && phi__keep_text(arena, &out->extra);
 }
 
 PHI__FN const char *phi__takes_fault(const phi_request_options *options) {
