@@ -65,11 +65,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE_BASE
-#if PHI__PUB_BASE_BASE != 0x3e21b3d4
+#if PHI__PUB_BASE_BASE != 0xcd941884
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_BASE_BASE 0x3e21b3d4
+#define PHI__PUB_BASE_BASE 0xcd941884
 
 /* ---- src/base/base.h ---- */
 
@@ -126,7 +126,7 @@ extern "C" {
 typedef struct phi_runtime phi_runtime;
 typedef struct phi_arena phi_arena;
 typedef struct phi_transport phi_transport;
-typedef struct phi_tape phi_tape; /* phi_tools.h */
+typedef struct phi_tape phi_tape; /* described in phi_tools.h */
 
 /* Bytes with a length; not terminated. Each function or struct that uses a phi_str says who owns
    the bytes. */
@@ -162,8 +162,7 @@ typedef struct phi_str {
 typedef enum phi_status { PHI_STATUS_LIST(PHI_X) PHI_STATUS_END = -1000 } phi_status;
 #undef PHI_X
 
-/* Returns a sentence for a status, or "unknown status" for an unknown number. Never NULL,
-   static. */
+/* Returns a sentence for a status, or "unknown status". Never NULL, static. */
 PHI_API const char *phi_status_text(int status);
 
 /* An allocator. phi gets memory only through realloc_fn, which works like realloc: ptr NULL
@@ -181,9 +180,9 @@ typedef struct phi_allocator {
 typedef struct phi_memory {
     phi_allocator allocator;
     struct phi_memory *parent; /* borrowed; NULL for a root */
-    size_t limit_bytes;        /* 0: none */
+    size_t limit_bytes;        /* 0: no limit */
     size_t used_bytes, peak_bytes;
-    uint64_t refusals; /* how often this limit has refused memory */
+    uint64_t refusals; /* the number of times that this limit has refused memory */
 } phi_memory;
 
 /* Initializes a root budget. `allocator` is copied; if it or its realloc_fn is NULL, the C
@@ -276,11 +275,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE_ARENA */
 
 #ifdef PHI__PUB_TEXT_JSON
-#if PHI__PUB_TEXT_JSON != 0x85d3c6aa
+#if PHI__PUB_TEXT_JSON != 0xf4bc8b78
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_TEXT_JSON 0x85d3c6aa
+#define PHI__PUB_TEXT_JSON 0xf4bc8b78
 
 #ifdef __cplusplus
 extern "C" {
@@ -288,7 +287,7 @@ extern "C" {
 
 /* ---- src/text/json.h ---- */
 
-/* json.h - JSON: a document, a tree to look at and change, and a writer.
+/* json.h - JSON: documents, trees to read and change, and a writer.
 
        phi_parse_error error;
        phi_json *game = phi_json_load_file("game.json", PHI_JSON_RELAXED, NULL, &error);
@@ -299,14 +298,15 @@ extern "C" {
    phi_json_load makes a tree that owns its memory; phi_json_parse makes a tree in your arena. Both
    reading and building use the same type of node. Nodes and strings live in the arena in which they
    were made, and are freed with that arena; phi_json_arena returns the arena of a document. All
-   functions that take a node also take NULL. NULL means that there is no node: it has no type and
-   no children, and getters return their fallback.
+   functions that take a node also take NULL, which means that there is no node: NULL has no type
+   and no children, and getters return their fallback for it.
    Integers that fit are kept as 64-bit integers, all other numbers as the nearest double; -0 is the
    double -0.0. A number too large for a double is an error.
    Duplicate keys are kept in the tree. phi_json_get finds the last one, phi_json_set replaces the
    last one, phi_json_remove removes all.
-   Text must be shorter than 4 GiB - 1 bytes, a key shorter than 16 MiB, and a number shorter than
-   64 KiB; nesting is at most PHI_JSON_MAX_DEPTH. Anything larger is PHI_TOO_BIG.
+   A text must be shorter than 4 GiB - 1 bytes, a key shorter than 16 MiB, and a number shorter than
+   64 KiB. Arrays and objects are nested at most PHI_JSON_MAX_DEPTH deep. Anything larger is
+   PHI_TOO_BIG.
    Threads: many threads may read a tree at once, or one thread may change it. */
 
 typedef struct phi_json phi_json;
@@ -332,29 +332,27 @@ typedef enum phi_json_type {
 /* Bytes that are not UTF-8, and lone surrogates, become U+FFFD: one for each maximal subpart of a
    sequence, as in browsers. Without this flag they are errors. */
 #define PHI_JSON_REPLACE_BAD_UTF8 2u
-/* Also reads what people write into files: comments (two slashes to the end of the line, or as in
-   C), a comma after the last member or item, a byte order mark. Without this flag these are
-   errors. */
+/* Allows comments (two slashes to the end of the line, or as in C), a comma after the last member
+   or item, and a byte order mark. Without this flag these are errors. */
 #define PHI_JSON_RELAXED 4u
 
 #define PHI_JSON_MAX_FILE_BYTES 67108864u /* the largest file for phi_json_load_file: 64 MiB */
 
 /* Reads one JSON text (strictly RFC 8259 without flags) into a document. Returns the root, which
    can be used like any node. NULL: the text was not read, and *error (if error is not NULL) has
-   message, line, column and status.
-   Ownership: the document owns its memory; free it with phi_json_unload. `text` is copied, or with
-              PHI_JSON_BORROW borrowed until phi_json_unload. The document's memory comes from
-              `memory`, which is borrowed until then; NULL: from the C library. flags:
-              PHI_JSON_RELAXED, PHI_JSON_REPLACE_BAD_UTF8, PHI_JSON_BORROW, or 0. */
+   message, line, column and status. flags: PHI_JSON_RELAXED, PHI_JSON_REPLACE_BAD_UTF8,
+   PHI_JSON_BORROW, or 0.
+   Ownership: the document owns its memory; free it with phi_json_unload. `text` is copied; with
+   PHI_JSON_BORROW it is borrowed until phi_json_unload. The document's memory comes from `memory`,
+   which is borrowed until phi_json_unload too; NULL: from the C library. */
 PHI_API phi_json *phi_json_load(phi_str text, uint32_t flags, phi_memory *memory,
                                 phi_parse_error *error);
 /* Reads a file in the same way. error->status is PHI_NOT_FOUND if there is no such file, PHI_IO if
-   it cannot be read, PHI_TOO_BIG if it is larger than PHI_JSON_MAX_FILE_BYTES, PHI_UNSUPPORTED with
-   PHI_NO_FILES. With these statuses line and column are 0. */
+   it cannot be read, PHI_TOO_BIG if it is larger than PHI_JSON_MAX_FILE_BYTES, and PHI_UNSUPPORTED
+   with PHI_NO_FILES. Line and column are 0 for these. */
 PHI_API phi_json *phi_json_load_file(const char *path, uint32_t flags, phi_memory *memory,
                                      phi_parse_error *error);
-/* Frees a document and everything in its arena. NULL, or a node that is not the root of a document,
-   changes nothing. */
+/* Frees a document and everything in its arena. Ignores NULL and nodes that are no document. */
 PHI_API void phi_json_unload(phi_json *root);
 /* Returns the arena of a document, for changing and writing the document:
        phi_arena *arena = phi_json_arena(game);
@@ -363,20 +361,20 @@ PHI_API void phi_json_unload(phi_json *root);
 PHI_API phi_arena *phi_json_arena(phi_json *root);
 
 /* Reads one JSON text into an arena; flags are as for phi_json_load. PHI_OK: *out is the root.
-   PHI_PARSE, PHI_TOO_BIG, PHI_NO_MEMORY: *error (if error is not NULL) says why; the memory already
-   taken from the arena is freed with the arena. `text` is borrowed until return. */
+   PHI_PARSE, PHI_TOO_BIG, PHI_NO_MEMORY: *error (if error is not NULL) says why, *out is NULL, and
+   the arena is reset to its state before the call. `text` is borrowed until return; with
+   PHI_JSON_BORROW, as long as the tree. */
 PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
                                   phi_parse_error *error);
 
 /* ---- looking ---- */
 
 PHI_API phi_json_type phi_json_type_of(const phi_json *node);
-/* True if the node is of that type. PHI_JSON_INTEGER is a number without a fraction (1, 1.0). The
+/* True if the node has this type. PHI_JSON_INTEGER is a number without a fraction (1, 1.0). The
    pointer NULL is PHI_JSON_NONE; JSON's null is PHI_JSON_NULL. */
 PHI_API bool phi_json_is(const phi_json *node, phi_json_type type);
 
-/* Return the node's value, or the fallback if the node has another type or its value does not
-   fit. */
+/* Return the node's value, or the fallback if the type is another one or the value does not fit. */
 PHI_API bool phi_json_bool(const phi_json *node, bool fallback);
 PHI_API int64_t phi_json_int(const phi_json *node, int64_t fallback);
 PHI_API double phi_json_num(const phi_json *node, double fallback);
@@ -385,14 +383,13 @@ PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback);
 
 /* Returns the number of members or items. */
 PHI_API size_t phi_json_count(const phi_json *node);
-/* Returns the member of that name, the last one if there are several; NULL: no such member, or not
-   an object. */
+/* Returns the member with this name, the last one of several. NULL: no member, or no object. */
 PHI_API phi_json *phi_json_get(const phi_json *object, const char *key);
-/* Returns an item by its index, from 0. Walks the list, so use phi_json_each instead of a loop of
-   calls. */
+/* Returns an item by its index, from 0, or NULL. Each call walks the list: use phi_json_each for a
+   loop. */
 PHI_API phi_json *phi_json_at(const phi_json *array, size_t index);
-/* Returns the node at a path such as "choices[0].delta.content". A key that contains one of ". [ ]"
-   needs phi_json_get. */
+/* Returns the node at a path such as "choices[0].delta.content". NULL: there is no such node. Use
+   phi_json_get for a key that contains one of ". [ ]". */
 PHI_API phi_json *phi_json_path(const phi_json *node, const char *path);
 
 /* A loop over the members or items of a container:
@@ -410,8 +407,7 @@ PHI_API phi_json *phi_json_next(phi_json_iter *it);
 /* ---- building ---- */
 
 /* Return a new node; NULL: no memory, or arena is NULL. Strings are copied. Bytes that are not
-   UTF-8 are kept, and replaced when written. A double that is not finite is kept, and written as
-   null. */
+   UTF-8 are kept, and replaced when written. A double that is not finite is written as null. */
 PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value);
 PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value);
 PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value);
@@ -422,7 +418,7 @@ PHI_API phi_json *phi_json_new_object(phi_arena *arena);
 PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node);
 
 /* Sets the member `key` of an object. The key is copied into the arena. `value` replaces an earlier
-   value, or is added at the end. A NULL value is PHI_NO_MEMORY, so calls can be nested:
+   value, or is added at the end. A NULL value gives PHI_NO_MEMORY, so calls can be nested:
        phi_json_set(a, object, "name", phi_json_new_str(a, phi_str_of("ada")))
    PHI_MISUSE: the value is already in a container, is the container itself, or is the root of a
    document. The value must not contain the container, and both must live equally long. */
@@ -430,19 +426,19 @@ PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *
                                 phi_json *value);
 /* Appends a value to an array; the rules are those of phi_json_set. */
 PHI_API phi_status phi_json_add(phi_json *array, phi_json *value);
-/* Removes all members of that name, and returns the last one, which can be put elsewhere. NULL:
-   there was no such member. */
+/* Removes all members with this name. Returns the last one, which can be put into another
+   container. NULL: there was no such member. */
 PHI_API phi_json *phi_json_remove(phi_json *object, const char *key);
 
 /* ---- writing ---- */
 
 #define PHI_JSON_PRETTY 1u /* line breaks, and two spaces for each level */
-#define PHI_JSON_ASCII 2u  /* only ASCII; other characters as \uXXXX */
+#define PHI_JSON_ASCII 2u  /* only ASCII; other characters are written as \uXXXX */
 
-/* Writes a tree into the arena. *out is terminated; its length does not count the terminator. A
-   double is written in the shortest form that reads back as the same value, NaN and infinities as
-   null, bytes that are not UTF-8 as U+FFFD. PHI_NO_MEMORY; PHI_TOO_BIG: nested deeper than
-   PHI_JSON_MAX_DEPTH. */
+/* Writes a tree into the arena. *out is terminated; its length does not include the terminator. A
+   double is written in the shortest form that reads back as the same value. NaN and infinities are
+   written as null, and bytes that are not UTF-8 as U+FFFD. PHI_TOO_BIG: nested deeper than
+   PHI_JSON_MAX_DEPTH. Otherwise PHI_OK or PHI_NO_MEMORY. */
 PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
 
@@ -452,11 +448,11 @@ PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_TEXT_JSON */
 
 #ifdef PHI__PUB_TEXT_SCHEMA
-#if PHI__PUB_TEXT_SCHEMA != 0x7f7ed021
+#if PHI__PUB_TEXT_SCHEMA != 0x9b79df03
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_TEXT_SCHEMA 0x7f7ed021
+#define PHI__PUB_TEXT_SCHEMA 0x9b79df03
 
 #ifdef __cplusplus
 extern "C" {
@@ -479,15 +475,14 @@ extern "C" {
    schema of m properties takes n x m units of work; 16,000,000 units are allowed (docs/limits.md).
    When phi itself checks arguments, answers and results, it looks up names in a table. */
 
-/* Why a value does not fit, in words that a model can use: arguments.path: expected string, got
-   number */
+/* Why a value does not fit, for a model: "arguments.path: expected string, got number". */
 typedef struct phi_schema_error {
     char message[256]; /* terminated; cut between two characters if too long */
 } phi_schema_error;
 
 /* Checks `value`, which messages call `name` (NULL: "arguments"). PHI_OK: the value fits.
-   PHI_PARSE: the value does not fit, and *error says why; PHI_TOO_BIG: nested too deeply or too
-   much work. error may be NULL. */
+   PHI_PARSE: the value does not fit, and *error says why. PHI_TOO_BIG: nested too deeply, or too
+   much work. PHI_BAD_ARG: schema or value is NULL. `error` may be NULL. */
 PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
                                     phi_schema_error *error);
 
@@ -497,11 +492,11 @@ PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *valu
 #endif /* PHI__PUB_TEXT_SCHEMA */
 
 #ifdef PHI__PUB_FORMATS_READER
-#if PHI__PUB_FORMATS_READER != 0x9f567b84
+#if PHI__PUB_FORMATS_READER != 0x10cc7cd3
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_READER 0x9f567b84
+#define PHI__PUB_FORMATS_READER 0x10cc7cd3
 
 #ifdef __cplusplus
 extern "C" {
@@ -509,27 +504,28 @@ extern "C" {
 
 /* ---- src/formats/reader.h ---- */
 
-/* reader.h - a text into the tree of json.h in slices, for a program that draws frames.
+/* reader.h - reads a text into the tree of json.h in slices, for a program that draws frames.
 
        phi_reader *reader = phi_yaml_reader_new(&arena, text, NULL);
        ...
        if (phi_reader_advance(reader, 10000) != PHI_BUSY) // once a frame
            status = phi_reader_result(reader, &root, &error);
 
-   Each format has a constructor; then advance until it is not PHI_BUSY, then result. The reader is
-   in the arena; it can be dropped at any time, and is freed with the arena. A constructor without
-   memory returns NULL, which every function here takes: the result is then PHI_NO_MEMORY.
-   Threads: a reader belongs to one at a time. */
+   Each format has a constructor. After it, call phi_reader_advance() until it is not PHI_BUSY, then
+   phi_reader_result(). The reader is in the arena, and freed with it; it can be abandoned at any
+   time. A constructor returns NULL if there is no memory. The functions here accept this NULL, and
+   the result is then PHI_NO_MEMORY.
+   Threads: a reader belongs to one thread at a time. */
 
 typedef struct phi_reader phi_reader;
 
-/* phi_json_parse in slices, with its flags. `text` is borrowed until the result, with
-   PHI_JSON_BORROW as long as the tree. */
+/* Makes a reader of JSON with the flags of phi_json_parse. `text` is borrowed until
+   phi_reader_result(); with PHI_JSON_BORROW, as long as the tree is used. */
 PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t flags);
 
 /* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
 PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units);
-/* The last status of advance, with the tree or the error (either may be NULL). */
+/* Returns the last status of advance, with the tree or the error. `out` and `error` may be NULL. */
 PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
                                      phi_parse_error *error);
 
@@ -539,11 +535,11 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #endif /* PHI__PUB_FORMATS_READER */
 
 #ifdef PHI__PUB_FORMATS_TOML
-#if PHI__PUB_FORMATS_TOML != 0x46f7b795
+#if PHI__PUB_FORMATS_TOML != 0x937b7c2d
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_TOML 0x46f7b795
+#define PHI__PUB_FORMATS_TOML 0x937b7c2d
 
 #ifdef __cplusplus
 extern "C" {
@@ -551,20 +547,21 @@ extern "C" {
 
 /* ---- src/formats/toml.h ---- */
 
-/* toml.h - TOML 1.0 into the tree of json.h, and such a tree as TOML.
+/* toml.h - reads TOML 1.0 into the tree of json.h, and writes such a tree as TOML.
 
        phi_json *root;
        phi_parse_error error;
        if (phi_toml_parse(&arena, text, NULL, &root, &error) != PHI_OK)
            complain(error.line, error.column, error.message);
 
-   All of TOML 1.0.0 is read, and all that it forbids is an error with its place; see docs/toml.md.
-   Tables are objects, integers are of 64 bits, inf and nan are doubles. A date or a time is a
-   string of RFC 3339 ("T" and "Z" in capitals, at most nine digits of fraction, more are cut) that
-   remembers its type: phi_toml_type_of has it, and phi_toml_write writes it without quotes.
-   Line breaks in strings are line feeds. A byte order mark is skipped. Text must be shorter than
-   4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB: more is PHI_TOO_BIG.
-   Threads: a tree is used by one at a time. */
+   All of TOML 1.0.0 is read. Anything that TOML forbids is an error with its place: see
+   docs/toml.md. Tables become objects, integers have 64 bits, inf and nan become doubles. A date or
+   a time becomes a string of RFC 3339 with "T" and "Z" in capitals and at most nine digits of
+   fraction; further digits are cut. The string remembers its type: phi_toml_type_of returns it, and
+   phi_toml_write writes the string without quotes. Line breaks in strings become line feeds. A byte
+   order mark is skipped. A text of 4 GiB - 1 bytes or more, a key of 16 MiB or more, or a number of
+   more than 64 KiB is PHI_TOO_BIG.
+   Threads: one thread at a time may use a tree. */
 
 /* ---- reading ---- */
 
@@ -572,20 +569,20 @@ typedef struct phi_toml_desc {
     uint32_t max_depth; /* nested tables and arrays (default 512, at most PHI_JSON_MAX_DEPTH) */
 } phi_toml_desc;
 
-/* Reads a text in UTF-8. `options` may be NULL, and is copied. PHI_OK sets *out, an object.
-   PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); memory taken from the
-   arena until then is freed with it. `text` is borrowed until return. */
+/* Reads a text in UTF-8. `options` may be NULL, and is copied. PHI_OK sets *out to an object.
+   PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY fill *error (error may be NULL), and the memory that was
+   taken from the arena is given back. `text` is borrowed until return. */
 PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_desc *options,
                                   phi_json **out, phi_parse_error *error);
 
-/* The same in slices: see reader.h. `text` is borrowed until the result. */
+/* Reads a text in slices: see reader.h. `text` is borrowed until phi_reader_result(). */
 PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
                                         const phi_toml_desc *options);
 
 /* ---- types and dates ---- */
 
 typedef enum phi_toml_type {
-    PHI_TOML_NONE, /* of NULL, and of JSON's null */
+    PHI_TOML_NONE, /* for NULL, and for JSON's null */
     PHI_TOML_STRING,
     PHI_TOML_INTEGER,
     PHI_TOML_FLOAT,
@@ -602,28 +599,29 @@ typedef enum phi_toml_type {
 typedef struct phi_toml_date {
     phi_toml_type type;
     int32_t year, month, day;                 /* month and day from 1 */
-    int32_t hour, minute, second, nanosecond; /* second: to 60 */
+    int32_t hour, minute, second, nanosecond; /* second: 0 to 60 */
     int32_t offset_minutes;                   /* east of UTC */
 } phi_toml_date;
 
-/* The type of any tree's node. Only strings of phi_toml_parse and phi_toml_new_date are dates;
-   *date (which may be NULL) gets the fields of one, and is untouched otherwise. */
+/* Returns the type of any tree's node. Only strings from phi_toml_parse and phi_toml_new_date are
+   dates. For a date, sets the fields of *date (date may be NULL); otherwise *date is unchanged. */
 PHI_API phi_toml_type phi_toml_type_of(const phi_json *node, phi_toml_date *date);
-/* A date of its text, as TOML writes it. NULL: it is none, or no memory. */
+/* Makes a date from its text in TOML. NULL if the text is no date, or there is no memory. */
 PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text);
 
 /* ---- writing ---- */
 
-/* Members that are null are left out; without this flag a null is PHI_UNSUPPORTED. */
+/* Leaves out members that are null. Without this flag, a null is PHI_UNSUPPORTED. */
 #define PHI_TOML_SKIP_NULLS 1u
 
-/* Writes an object into the arena as a text that reads back equal; *out is terminated, the
-   terminator not counted. Objects become tables with headers, but those that were read in braces
-   and those in arrays of other values; arrays of objects become arrays of tables. Text of several
-   lines is in three quotes. Bytes that are not UTF-8 become U+FFFD. A tree with duplicate keys is
-   written with them, and phi_toml_parse refuses that text. flags: PHI_TOML_SKIP_NULLS.
-   PHI_BAD_ARG: no object. PHI_UNSUPPORTED: a null, or an integer beyond INT64_MAX, which TOML does
-   not have. PHI_NO_MEMORY, or PHI_TOO_BIG when nested beyond PHI_JSON_MAX_DEPTH. */
+/* Writes an object into the arena as TOML that reads back equal. *out is NUL-terminated; its length
+   does not count the terminator. Objects become tables with headers, except objects that were read
+   in braces and objects in arrays of other values. Arrays of objects become arrays of tables. Text
+   of several lines is written in three quotes. Bytes that are not UTF-8 become U+FFFD. Duplicate
+   keys are written, but phi_toml_parse refuses a text with them. flags: PHI_TOML_SKIP_NULLS.
+   PHI_BAD_ARG: the node is no object. PHI_UNSUPPORTED: there is a null, or an integer beyond
+   INT64_MAX, which TOML does not have. PHI_TOO_BIG: the tree is nested beyond PHI_JSON_MAX_DEPTH.
+   PHI_NO_MEMORY. */
 PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
 
@@ -633,11 +631,11 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_TOML */
 
 #ifdef PHI__PUB_FORMATS_YAML
-#if PHI__PUB_FORMATS_YAML != 0x2a30b1e8
+#if PHI__PUB_FORMATS_YAML != 0x9b74deb3
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_YAML 0x2a30b1e8
+#define PHI__PUB_FORMATS_YAML 0x9b74deb3
 
 #ifdef __cplusplus
 extern "C" {
@@ -645,53 +643,54 @@ extern "C" {
 
 /* ---- src/formats/yaml.h ---- */
 
-/* yaml.h - YAML 1.2 into the tree of json.h, and such a tree as YAML.
+/* yaml.h - reads YAML 1.2 into the tree of json.h, and writes such a tree as YAML.
 
        phi_json *root;
        phi_parse_error error;
        if (phi_yaml_parse(&arena, phi_str_of(text), NULL, &root, &error) != PHI_OK)
            complain(error.line, error.column, error.message);
 
-   Reads one document: block and flow collections, the five scalar styles, comments, directives,
-   anchors, aliases, and the tags of the core schema, which decides what a plain scalar is. JSON is
-   read as well. What the tree cannot hold is an error: a key that is a collection or missing, a
-   second document, a tag of another schema. Duplicate keys are errors, too: see docs/yaml.md.
-   A key becomes its text (200 becomes "200"). A text without a document is null. An alias is a copy
-   of its node, counted against a limit; texts are shared. .inf and .nan become doubles.
-   Text must be shorter than 4 GiB - 1 bytes and a key than 16 MiB: more is PHI_TOO_BIG.
-   Threads: a tree is used by one at a time. */
+   One document is read: block and flow collections, the five scalar styles, comments, directives,
+   anchors, aliases, and the tags of the core schema. The core schema also decides the type of a
+   plain scalar. JSON is read as well. Anything that the tree cannot hold is an error: a key that is
+   a collection or missing, a second document, a tag of another schema. Duplicate keys are errors,
+   too: see docs/yaml.md. A key becomes its text (200 becomes "200"). A text without a document is
+   null. An alias becomes a copy of its node, and counts against a limit; copies share their texts.
+   .inf and .nan become doubles. A text of 4 GiB - 1 bytes or more, or a key of 16 MiB or more, is
+   PHI_TOO_BIG.
+   Threads: one thread at a time may use a tree. */
 
 /* ---- reading ---- */
 
 /* Reads a node with an unknown tag as if it had none; without this flag such a tag is an error. */
 #define PHI_YAML_ANY_TAG 1u
-/* Plain scalars stay texts: 1.0, yes and ~ are strings, and a value that is not there is "". */
+/* Keeps plain scalars as texts: 1.0, yes and ~ are strings, and a missing value is "". */
 #define PHI_YAML_TEXTS 4u
 
 typedef struct phi_yaml_desc {
     uint32_t flags;           /* PHI_YAML_ANY_TAG, PHI_YAML_TEXTS */
     uint32_t max_depth;       /* nested collections (default 512, at most PHI_JSON_MAX_DEPTH) */
     uint32_t max_alias_nodes; /* nodes that all aliases together copy (default 262,144) */
-    size_t max_alias_bytes;   /* bytes of keys and strings in these (default 16 MiB) */
+    size_t max_alias_bytes;   /* bytes of keys and strings in these nodes (default 16 MiB) */
 } phi_yaml_desc;
 
 /* Reads a text in UTF-8. `options` may be NULL, and is copied. PHI_OK sets *out. PHI_PARSE,
-   PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); memory taken from the arena until
-   then is freed with it. `text` is borrowed until return. */
+   PHI_TOO_BIG and PHI_NO_MEMORY fill *error (error may be NULL), and the memory that was taken from
+   the arena is given back. `text` is borrowed until return. */
 PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_desc *options,
                                   phi_json **out, phi_parse_error *error);
 
-/* The same in slices: see reader.h. `text` is borrowed until the result. */
+/* Reads a text in slices: see reader.h. `text` is borrowed until phi_reader_result(). */
 PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
                                         const phi_yaml_desc *options);
 
 /* ---- writing ---- */
 
-/* Writes block style into the arena, which reads back equal; *out is terminated, the terminator
-   not counted. Text of several lines becomes a literal block; what a reader could take for
-   something else is quoted. flags: 0. Bytes that are not UTF-8 become U+FFFD. A tree with
-   duplicate keys is written with them, and phi_yaml_parse refuses that text. PHI_NO_MEMORY, or
-   PHI_TOO_BIG when nested beyond PHI_JSON_MAX_DEPTH. */
+/* Writes a tree into the arena as YAML in block style that reads back equal. *out is
+   NUL-terminated; its length does not count the terminator. Text of several lines becomes a literal
+   block. Text that a reader could take for something else is quoted. flags: 0. Bytes that are not
+   UTF-8 become U+FFFD. Duplicate keys are written, but phi_yaml_parse refuses a text with them.
+   PHI_TOO_BIG: the tree is nested beyond PHI_JSON_MAX_DEPTH. PHI_NO_MEMORY. */
 PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
 
@@ -716,17 +715,17 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xc4e5dba6
+#if PHI__IMP_BASE != 0xc26d28bd
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xc4e5dba6
+#define PHI__IMP_BASE 0xc26d28bd
 
 /* ---- src/base/base_in.h ---- */
 
-/* base_in.h - what every module of phi needs: internal linkage, assertions, atomics, small helpers.
+/* base_in.h - internal linkage, assertions, atomics and small helpers, for all rooms of phi.
 
-   PHI__FN marks a function that crosses files: hidden in the per-file build, static when
+   PHI__FN marks a function that is used in several files: hidden in the per-file build, static when
    amalgamated. */
 
 #include <string.h>
@@ -734,23 +733,23 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #ifndef PHI__FN
 #define PHI__FN __attribute__((visibility("hidden")))
 #endif
-/* For our own invariants only; a caller's mistake is a status. */
+/* Only for phi's own invariants. A caller's mistake returns a status instead. */
 #ifndef PHI_ASSERT
 #include <assert.h>
 #define PHI_ASSERT(condition) assert(condition)
 #endif
-/* A condition that cannot be true, as far as we know, and is handled all the same. Tests that make
-   it true end at once, and `make coverage` does not count its line. */
+/* Marks a condition that should never be true but is handled anyway. If a test makes the condition
+   true, the test stops at once. `make coverage` does not count the line. */
 #ifdef PHI__TESTED
 #define PHI_NEVER(condition) ((condition) ? (__builtin_trap(), true) : false)
 #else
 #define PHI_NEVER(condition) (condition)
 #endif
 
-/* Atomics: a type, and of it a load, a store, a compare-and-swap and an addition without a result;
-   acquire and release. The builtins of gcc and clang, else those of C11. With PHI_NO_THREADS they
-   are plain accesses: every phi_ function is then for the pumping thread alone.
-   PHI__NO_BUILTINS is for the checks, which have no other compiler with C11's. */
+/* Atomics: a type, and for it a load, a store, a compare-and-swap and an addition without a result,
+   with acquire and release order. They use the builtins of gcc and clang, or else those of C11.
+   With PHI_NO_THREADS they are plain accesses, and only the pumping thread may call phi.
+   PHI__NO_BUILTINS lets the checks compile the C11 branch with gcc and clang. */
 #if defined(PHI_NO_THREADS)
 #define PHI__ATOMIC(type) type
 #define PHI__LOAD(p) (*(p))
@@ -781,10 +780,10 @@ for a build in which one thread makes every call"
 #endif
 #define PHI__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A phi_str of a literal, without strlen. */
+/* Makes a phi_str of a literal, without strlen. */
 #define PHI__LIT(literal) phi__str((literal), sizeof(literal) - 1)
 
-/* The struct that holds `member`; for intrusive lists and heaps. */
+/* Returns the struct whose `member` ptr points to; for intrusive lists and heaps. */
 #define PHI__OWNER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 static inline phi_str phi__str(const char *at, size_t len) {
@@ -794,10 +793,10 @@ static inline phi_str phi__str(const char *at, size_t len) {
     return s;
 }
 
-/* All but the first n bytes, of which there are so many. */
+/* Returns s without its first n bytes. s must have at least n bytes. */
 static inline phi_str phi__str_from(phi_str s, size_t n) { return phi__str(s.at + n, s.len - n); }
 
-/* In line: of a literal the compiler knows how long it is. */
+/* Inline, since the compiler knows the length of a literal. */
 static inline bool phi__str_is(phi_str s, const char *text) {
     size_t n = strlen(text);
     return s.len == n && (n == 0 || memcmp(s.at, text, n) == 0);
@@ -810,83 +809,107 @@ static inline bool phi__is_alnum(char c) {
     return phi__is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
+static inline char phi__lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
 static inline size_t phi__min(size_t a, size_t b) { return a < b ? a : b; }
 
 static inline size_t phi__max(size_t a, size_t b) { return a > b ? a : b; }
 
-/* The allocator of a desc whose realloc_fn is NULL: the C library's. */
+/* Returns a + b, or UINT64_MAX on overflow. */
+static inline uint64_t phi__sum(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* Returns the C library's allocator, for a desc without realloc_fn. */
 PHI__FN phi_allocator phi__allocator_default(void);
 
-/* Takes, grows, shrinks or frees memory of a budget, with realloc_fn's contract. */
+/* Allocates, grows, shrinks or frees memory of a budget, like realloc_fn. */
 PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size_t new_bytes);
 
-/* Zeroed memory, or NULL. */
+/* Returns zeroed memory, or NULL. */
 PHI__FN void *phi__alloc(phi_memory *memory, size_t bytes);
 PHI__FN void phi__free(phi_memory *memory, void *ptr, size_t bytes);
 
-/* Makes room for `need` elements in the array `ptr` of `*cap` elements of `size` bytes, at least
-   doubling. Returns the array, or NULL with ptr and *cap untouched. */
+/* Makes room for `need` elements in the array `ptr`, which has room for *cap elements of `size`
+   bytes. If the array grows, its room at least doubles. Returns the array, or NULL; then ptr and
+   *cap are unchanged. */
 PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need, size_t size);
 
-/* a + b and a * b, or SIZE_MAX where they do not fit. */
+/* Return a + b and a * b, or SIZE_MAX on overflow. */
 PHI__FN size_t phi__add(size_t a, size_t b);
 PHI__FN size_t phi__mul(size_t a, size_t b);
 PHI__FN bool phi__str_starts(phi_str s, const char *prefix);
 PHI__FN bool phi__str_ends(phi_str s, const char *suffix);
 
-/* ASCII only, as header names and error phrases are. */
+/* ASCII only, as in header names and error phrases. */
 PHI__FN bool phi__str_is_nocase(phi_str s, const char *text);
 PHI__FN bool phi__str_equal_nocase(phi_str a, phi_str b);
 
-/* Secrets: the time does not say where they differ, only whether their lengths do. */
+/* For secrets. The time taken shows only whether the lengths differ, not at which byte. */
 PHI__FN bool phi__str_equal_secret(phi_str a, phi_str b);
 
-/* Offset of `needle` in `s` from `from`, or SIZE_MAX. */
+/* Returns the offset of the first `needle` at or after `from`, or SIZE_MAX. */
 PHI__FN size_t phi__str_find(phi_str s, size_t from, const char *needle);
 PHI__FN size_t phi__str_find_nocase(phi_str s, size_t from, const char *needle);
 PHI__FN phi_str phi__str_trim(phi_str s);
 
-/* A whole decimal number, or false: empty, trailing bytes, overflow. */
+/* Writes sixteen hexadecimal digits in lower case and a terminator. */
+PHI__FN void phi__hash_hex(uint64_t n, char out[17]);
+
+/* Reads the first sixteen digits, as phi__hash_hex writes them. 0: none, or another character. */
+PHI__FN uint64_t phi__hash_of_hex(phi_str digits);
+
+/* Reads a whole decimal number. False: empty, other bytes, or overflow. */
 PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out);
 
-/* Makes bytes fit for a terminal, in place: valid UTF-8 without control characters but newline and
-   tab. CR LF becomes LF; any other control character (U+0000 to U+001F, U+007F to U+009F), any that
-   changes the direction of text, and any byte that is no UTF-8 becomes '?'. Returns the
-   length, which is not greater. */
+/* Makes bytes safe for a terminal, in place. The result is valid UTF-8 without control characters
+   except newline and tab. CR LF becomes LF. These become '?': all other control characters (U+0000
+   to U+001F, U+007F to U+009F), the embeddings, overrides and isolates that reorder text (U+202A to
+   U+202E, U+2066 to U+2069), and bytes that are not UTF-8. Marks such as U+200E stay: texts in
+   Arabic and Hebrew need them, and they cannot reorder other words. Returns the length, which is
+   not greater. */
 PHI__FN size_t phi__words_clean(char *at, size_t len);
 
-/* The same for one line: newline and tab become '?', too. */
+/* Cleans a text like phi__words_clean, but for one line: newline and tab become '?', too. */
 PHI__FN size_t phi__words_clean_line(char *at, size_t len);
 
-/* As phi_arena_alloc, zeroed. */
+/* Allocates like phi_arena_alloc, and zeroes the memory. */
 PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 
-/* As phi_arena_alloc, but of any alignment: for bytes. */
+/* Allocates like phi_arena_alloc, but without alignment: for bytes. */
 PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
 
-/* Frees all memory handed out and keeps the blocks for later use; blocks that were kept before and
-   not needed since are freed. For work that is repeated at about the same size: turn after turn. */
+/* Frees all memory handed out but keeps the blocks for later use. Blocks kept by an earlier rewind
+   and not used since are freed. For work that is repeated at about the same size, such as turns. */
 PHI__FN void phi__arena_rewind(phi_arena *arena);
 
-/* Bytes of all its blocks. */
+/* Returns the bytes of all blocks in use. */
 PHI__FN size_t phi__arena_taken(const phi_arena *arena);
 
-/* Copies `s`, with a terminator that is not counted. False: no memory, *out untouched. */
+/* Makes room for one more element in the array `old` of the arena, which has `count` elements of
+   `size` bytes and room for *cap. A full array is copied to one of twice the room (at least 4);
+   the old array stays until the arena is reset. NULL: no memory, and *cap is unchanged. */
+PHI__FN void *phi__arena_grow(phi_arena *arena, void *old, size_t count, size_t *cap, size_t size);
+
+/* Copies `s` with a terminator, which is not counted. False: no memory, and *out is unchanged. */
 PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out);
+
+/* Replaces a text by a copy. NULL stays NULL. False: no memory. */
+PHI__FN bool phi__keep_text(phi_arena *arena, const char **text);
 
 typedef struct phi__buf {
     phi_memory *memory; /* borrowed */
     char *at;
     size_t len, cap;
-    bool failed; /* an append found no memory */
+    bool failed; /* an append got no memory */
 } phi__buf;
 
 PHI__FN void phi__buf_init(phi__buf *buf, phi_memory *memory);
-PHI__FN void phi__buf_free(phi__buf *buf);  /* as after init; twice is harmless */
-PHI__FN void phi__buf_clear(phi__buf *buf); /* keeps its memory, forgets a failure */
+PHI__FN void phi__buf_free(phi__buf *buf);  /* calling it twice is harmless */
+PHI__FN void phi__buf_clear(phi__buf *buf); /* keeps the memory, clears `failed` */
 
-/* Room for `more` bytes behind the end, or NULL and failed. The bytes count once phi__buf_add_len
-   says how many were written. */
+/* Returns room for `more` bytes at the end. NULL: no memory, and `failed` is set. phi__buf_add_len
+   then says how many bytes were written. */
 PHI__FN char *phi__buf_reserve(phi__buf *buf, size_t more);
 
 static inline void phi__buf_add_len(phi__buf *buf, size_t len) { buf->len += len; }
@@ -896,43 +919,42 @@ PHI__FN void phi__buf_char(phi__buf *buf, char c);
 PHI__FN void phi__buf_u64(phi__buf *buf, uint64_t n);
 PHI__FN void phi__buf_printf(phi__buf *buf, const char *format, ...) PHI_PRINTF(2, 3);
 
-/* Letters, digits and the bytes in `plain` as they are, all others as %XX. */
+/* Appends text for a URL: letters, digits and the bytes in `plain` unchanged, all others as %XX. */
 PHI__FN void phi__buf_percent(phi__buf *buf, phi_str text, const char *plain);
 
-/* Forgets the first n bytes. */
+/* Removes the first n bytes. */
 PHI__FN void phi__buf_drop(phi__buf *buf, size_t n);
 
-/* A text between two others. */
+/* Appends `inside` between two other texts. */
 PHI__FN void phi__buf_wrap(phi__buf *buf, const char *before, phi_str inside, const char *after);
 
 static inline void phi__buf_add_str(phi__buf *buf, phi_str s) { phi__buf_add(buf, s.at, s.len); }
 
 static inline phi_str phi__buf_str(const phi__buf *buf) { return phi__str(buf->at, buf->len); }
 
-/* An address of http taken apart. Each text is a piece of it, but for a port that goes without
-   saying. */
+/* The parts of a URL. Each is a piece of the URL's text, except a default port. */
 typedef struct phi__url {
-    phi_str scheme; /* as written */
-    phi_str origin; /* "https://ada:key@host:8080": all before the path */
-    phi_str user;   /* "ada:key"; at NULL: there is no "@" */
-    phi_str site;   /* "[::1]:8080", as written: host and port */
-    phi_str host;   /* without the brackets of "[::1]"; empty if there is more after them */
-    phi_str port;   /* "443" of https, else "80", if none is written */
-    phi_str path;   /* from its "/" to "?" or "#"; may be empty */
-    phi_str query;  /* after "?", before "#" */
+    phi_str scheme; /* as in the URL */
+    phi_str origin; /* "https://ada:key@host:8080": everything before the path */
+    phi_str user;   /* "ada:key"; `at` is NULL if there is no "@" */
+    phi_str site;   /* "[::1]:8080": host and port as in the URL */
+    phi_str host;   /* without the brackets of "[::1]"; empty if other text follows the brackets */
+    phi_str port;   /* if there is none: "443" for https, else "80" */
+    phi_str path;   /* from its "/" up to "?" or "#"; may be empty */
+    phi_str query;  /* after "?" and before "#" */
     bool web;       /* the scheme is http or https, in any case */
-    bool secure;    /* https */
+    bool secure;    /* the scheme is https */
 } phi__url;
 
-/* False if there is no "://"; the parts are then those of "host/path", without a scheme. */
+/* Splits a URL into its parts. False: there is no "://", and the URL is split like "host/path". */
 PHI__FN bool phi__url_split(phi_str url, phi__url *out);
 
-/* True if the address is at this host, or at one below it: "api.example" has "eu.api.example". */
+/* True if the URL's host is this host or a subdomain: "eu.api.example" is at "api.example". */
 PHI__FN bool phi__url_is_at(phi_str url, const char *host);
 
-/* Appends where a reference leads from `base` (RFC 3986 5.2, without the removal of ".." and "."
-   but for one "./" in front), without its fragment. False: no memory, an empty reference, or one
-   that needs a base and there is none. */
+/* Resolves the reference `to` against `base` and appends the result without its fragment (RFC 3986
+   5.2, but of the dot segments only one leading "./" is removed). False: no memory, an empty
+   reference, or a relative reference without a valid base. */
 PHI__FN bool phi__url_resolve(phi__buf *out, phi_str base, phi_str to);
 
 typedef struct phi__link {
@@ -943,7 +965,7 @@ typedef struct phi__list {
     phi__link *first, *last;
 } phi__list;
 
-/* At the end. */
+/* Appends a link at the end. */
 static inline void phi__list_push(phi__list *list, phi__link *link) {
     link->next = NULL;
     link->prev = list->last;
@@ -964,7 +986,7 @@ static inline void phi__list_push_first(phi__list *list, phi__link *link) {
     list->first = link;
 }
 
-/* A link that is in this list. */
+/* Removes a link, which must be in this list. */
 static inline void phi__list_take(phi__list *list, phi__link *link) {
     if (link->prev != NULL)
         link->prev->next = link->next;
@@ -979,7 +1001,7 @@ static inline void phi__list_take(phi__list *list, phi__link *link) {
 
 typedef struct phi__map_slot {
     uint64_t hash;
-    void *item; /* NULL: free */
+    void *item; /* NULL: the slot is free */
 } phi__map_slot;
 
 typedef struct phi__map {
@@ -988,29 +1010,46 @@ typedef struct phi__map {
     size_t cap, count; /* cap: a power of two, or 0 */
 } phi__map;
 
-/* A hash of a text, good in its low and its high bits. A seed that differs from run to run (an
-   address) keeps anyone from making texts in advance that collide. */
+/* Returns a hash of a text whose low and high bits are both usable. A seed that differs in each run
+   (such as an address) prevents others from preparing texts that collide. */
 PHI__FN uint64_t phi__map_hash(uint64_t seed, phi_str text);
 
-/* Takes no memory yet. */
+/* Allocates nothing yet. */
 PHI__FN void phi__map_init(phi__map *map, phi_memory *memory);
-PHI__FN void phi__map_free(phi__map *map); /* as after init; twice is harmless */
+PHI__FN void phi__map_free(phi__map *map); /* calling it twice is harmless */
 
-/* Room for one more, or for so many in all. False: no memory, and nothing changed. */
+/* Make room for one more item, or for `count` in all. False: no memory, and nothing changed. */
 PHI__FN bool phi__map_room(phi__map *map);
 PHI__FN bool phi__map_reserve(phi__map *map, size_t count);
-PHI__FN void phi__map_clear(phi__map *map); /* keeps its memory */
+PHI__FN void phi__map_clear(phi__map *map); /* keeps the memory */
 
-/* An item that is not in there, after phi__map_room. */
+/* Adds an item that is not in the map. Call phi__map_room first. */
 PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item);
 
-/* An entry that is in the map under this hash. */
+/* Removes an item that is in the map under this hash. */
 PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item);
 
-/* The next item under a hash, *probe being 0 at first; NULL: that were all. */
+/* Returns the next item with this hash, or NULL after the last. *probe must be 0 at first. */
 PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe);
 
-/* 32-bit ABIs align 64 bits to 4: that is slow, and of clang a call into libatomic. */
+/* The order of a heap: an array whose first item is above all others. */
+typedef struct phi__heap {
+    size_t size; /* bytes of an item */
+    bool (*above)(const void *a, const void *b, const void *ctx);
+    const void *ctx; /* passed to `above` */
+} phi__heap;
+
+/* Move item `at` up or down to its place, after it was added at the end or replaced. */
+PHI__FN void phi__heap_rise(const phi__heap *heap, void *items, size_t at);
+PHI__FN void phi__heap_sink(const phi__heap *heap, void *items, size_t count, size_t at);
+
+/* Moves the first item to the end. The other count - 1 items are a heap again. */
+PHI__FN void phi__heap_pop(const phi__heap *heap, void *items, size_t count);
+
+/* Sorts any array: the first item of its heap becomes the last. Unlike qsort, allocates nothing. */
+PHI__FN void phi__heap_sort(const phi__heap *heap, void *items, size_t count);
+
+/* 32-bit ABIs align 64 bits to 4 bytes. That is slow, and makes clang call libatomic. */
 #if defined(__GNUC__)
 typedef PHI__ATOMIC(uint64_t) phi__slot_word __attribute__((aligned(8)));
 #else
@@ -1020,7 +1059,7 @@ typedef PHI__ATOMIC(uint64_t) phi__slot_word;
 typedef struct phi__slot {
     phi__slot_word word;
     void *object;
-    uint32_t index, next_free; /* next_free: index + 1 of the next free slot, 0: none */
+    uint32_t index, next_free; /* next_free: index + 1 of the next free slot; 0: none */
 } phi__slot;
 
 enum { PHI__SLOT_PAGES = 22, PHI__SLOT_FIRST_PAGE = 64 };
@@ -1029,24 +1068,24 @@ typedef struct phi__slots {
     phi_memory *memory;
     phi__slot *pages[PHI__SLOT_PAGES];
     PHI__ATOMIC(uint32_t) count; /* slots that exist */
-    uint32_t first_free;         /* index + 1 */
+    uint32_t first_free;         /* index + 1 of the first free slot; 0: none */
     uint32_t in_use;
-    PHI__ATOMIC(uint32_t) marks; /* set so far */
-    uint32_t marks_seen;         /* of those */
-    uint32_t mark_at;            /* the group of 64 slots where the next look begins */
+    PHI__ATOMIC(uint32_t) marks; /* marks set so far */
+    uint32_t marks_seen;         /* marks already handled */
+    uint32_t mark_at;            /* next group of 64 slots to check */
 } phi__slots;
 
 PHI__FN void phi__slots_init(phi__slots *slots, phi_memory *memory);
 PHI__FN void phi__slots_free(phi__slots *slots);
 
-/* A free slot, now in `state` (not 0) with a new generation; NULL: no memory. */
+/* Takes a free slot and gives it `state` (not 0) and a new generation. NULL: no memory. */
 PHI__FN phi__slot *phi__slots_take(phi__slots *slots, uint32_t state, void *object);
 PHI__FN void phi__slots_release(phi__slots *slots, phi__slot *slot);
 
-/* The slot at an index, or NULL where none was ever made. */
+/* Returns the slot at an index, or NULL if there is none. */
 PHI__FN phi__slot *phi__slots_at(const phi__slots *slots, uint32_t index);
 
-/* The live slot of a handle, or NULL. Pumping thread. */
+/* Returns the live slot of a handle, or NULL. Pumping thread. */
 PHI__FN phi__slot *phi__slots_find(const phi__slots *slots, uint32_t index, uint32_t gen);
 
 static inline uint64_t phi__slots_word_of(uint32_t gen, uint32_t state) {
@@ -1057,35 +1096,35 @@ static inline uint32_t phi__slots_gen_of(uint64_t word) { return (uint32_t)(word
 
 static inline uint32_t phi__slots_state_of(uint64_t word) { return (uint32_t)word; }
 
-/* Moves a handle's slot from one state to another; false: stale, or in some other state. */
+/* Changes the state of a handle's slot. False: the handle is stale, or the state is not `from`. */
 PHI__FN bool phi__slots_move(const phi__slots *slots, uint32_t index, uint32_t gen, uint32_t from,
                              uint32_t to);
 
-/* The state of a handle's slot, 0 when stale. */
+/* Returns the state of a handle's slot, or 0 if the handle is stale. */
 PHI__FN uint32_t phi__slots_state(const phi__slots *slots, uint32_t index, uint32_t gen);
 
-/* Clears and sets bits of a handle's state, which must not become 0. The state before; 0: stale,
-   and nothing was changed. */
+/* Clears and sets bits in the state of a handle's slot. The new state must not be 0. Returns the
+   old state; 0: the handle is stale, and nothing was changed. */
 PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint32_t gen,
                                    uint32_t clear, uint32_t set);
 
-/* Marks the slot at an index, for phi__slots_marked. Make the change first. */
+/* Marks the slot at an index, for phi__slots_marked. Change the slot's state first. */
 PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index);
-PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* there may be one */
+PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* true if a slot may be marked */
 
-/* Takes the marks of up to `most` slots (PHI__SLOTS_MARKED_LEAST or more) and gives their indexes;
-   every marked slot gets its turn. A slot may have been released, and taken again, since it was
-   marked. */
+/* Removes the marks of up to `most` slots and writes their indexes to out. `most` must be at least
+   PHI__SLOTS_MARKED_LEAST. Every marked slot gets its turn. A slot may have been released and taken
+   again since it was marked. */
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
 
-/* `before`: the check of the bytes before these; 0 for none. */
+/* Returns the CRC-32. `before`: the CRC of the bytes before these; 0 if there are none. */
 PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len);
 
 enum { PHI__SHA256_BYTES = 32, PHI__SHA256_HEX = 64 };
 
 typedef struct phi__sha256 {
     uint32_t state[8];
-    uint64_t bytes; /* added so far */
+    uint64_t bytes; /* bytes added so far */
     unsigned char block[64];
 } phi__sha256;
 
@@ -1094,53 +1133,55 @@ PHI__FN void phi__sha256_add(phi__sha256 *sha, const void *bytes, size_t len);
 PHI__FN void phi__sha256_end(phi__sha256 *sha, unsigned char out[32]);
 PHI__FN void phi__sha256_of(phi_str text, unsigned char out[32]);
 
-/* `out` may be where the key is. */
+/* `out` may overlap the key. */
 PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]);
 
-/* In lower case; 64 characters, not terminated. */
+/* Writes 64 characters in lower case, not terminated. */
 PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
 
-/* Appends the encoding of n bytes. In slices: every n but the last a multiple of 3. */
+/* Appends n bytes in base64. In pieces, every n except the last must be a multiple of 3. */
 PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n);
 
-/* Appends what `text` encodes; false (and out as it was) when it is not strict base64. */
+/* Appends the bytes that `text` encodes. False: not strict base64 (out is unchanged), no memory. */
 PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text);
 
-enum { PHI__UUID_SIZE = 37 }; /* with the terminator */
+enum { PHI__UUID_SIZE = 37 }; /* including the terminator */
 
-/* Writes sixteen random bytes as a UUID version 4. */
+/* Formats sixteen random bytes as a UUID of version 4. */
 PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
 
-/* Bytes of the longest valid prefix; s.len when all of it is valid. */
+/* Returns the length of the longest valid prefix; s.len if all of s is valid. */
 PHI__FN size_t phi__utf8_valid(phi_str s);
 
-/* The greatest length up to `most` that does not end inside a sequence of valid text. */
+/* Returns the greatest length up to `most` that does not cut a sequence of valid UTF-8. */
 PHI__FN size_t phi__utf8_cut(phi_str s, size_t most);
 
-/* Where no valid sequence begins at `at` (before end): how many bytes become one U+FFFD. It is the
-   maximal subpart of a sequence, as of the WHATWG's decoder: the longest beginning of one, else a
-   single byte. */
+/* For bytes at `at` that do not begin a valid sequence: returns how many of them become one U+FFFD.
+   That is the maximal subpart, as in the WHATWG's decoder: the longest prefix of a valid sequence,
+   or else one byte. */
 PHI__FN size_t phi__utf8_bad(const char *at, const char *end);
 
-/* Appends s, each maximal subpart that is not valid UTF-8 as U+FFFD. */
+/* Appends s. Each maximal subpart that is not valid UTF-8 becomes U+FFFD. */
 PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s);
 
-/* Writes a code point (a surrogate or one past U+10FFFF becomes U+FFFD); 1 to 4 bytes. */
+/* Writes a code point and returns its length, 1 to 4 bytes. Surrogates and codes above U+10FFFF
+   become U+FFFD. */
 PHI__FN size_t phi__utf8_put(char out[4], uint32_t code);
 
-enum { PHI__DATE_BYTES = 25 }; /* the longest text, and its terminator */
+enum { PHI__DATE_BYTES = 25 }; /* longest text with its terminator */
 
-/* Writes Unix time in milliseconds, terminated, in UTC, with three digits of fraction where there
-   is one. Times outside of the years 0 to 9999 become the nearest inside. Returns the length. */
+/* Writes a Unix time in milliseconds as RFC 3339 in UTC, terminated. A fraction, if there is one,
+   has three digits. Times outside of the years 0 to 9999 become the nearest time inside. Returns
+   the length. */
 PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]);
 
-/* Reads one, with any fraction (cut to milliseconds) and any offset. False: it is none, *ms is
-   untouched. */
+/* Reads a time in RFC 3339, with any fraction (cut to milliseconds) and any offset. False: not such
+   a time, and *ms is unchanged. */
 PHI__FN bool phi__date_get(phi_str text, int64_t *ms);
 
 /* ---- src/base/arena.c ---- */
 
-/* arena.c - chained blocks, newest first. */
+/* arena.c - arenas: chained blocks, newest first; and buffers that grow. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -1170,19 +1211,19 @@ void __asan_unpoison_memory_region(void const volatile *at, size_t size);
 #endif
 
 #define PHI__ARENA_ALIGN 16u
-#define PHI__ARENA_DEFAULT 2048u /* bytes of the first block; DESIGN part 6 */
-#define PHI__ARENA_MOST 65536u   /* bytes of the largest shared block; DESIGN part 6 */
+#define PHI__ARENA_DEFAULT 2048u /* bytes of the first block */
+#define PHI__ARENA_MOST 65536u   /* bytes of the largest shared block */
 
-/* Sixteen bytes on every platform we build for, so that what follows is aligned. */
+/* A block's header. It has 16 bytes on every supported platform, which aligns the memory. */
 struct phi__block {
     struct phi__block *older;
-    size_t bytes; /* with this header */
+    size_t bytes; /* including this header */
 #if UINTPTR_MAX == 0xffffffffu
     uint32_t pad[2];
 #endif
 };
 
-/* A spare block that is large enough and not wastefully so. */
+/* Takes a spare block that is large enough, but not more than twice as large as needed. */
 static struct phi__block *phi__arena_reuse(phi_arena *arena, size_t bytes) {
     for (struct phi__block **at = &arena->spare; *at != NULL; at = &(*at)->older) {
         struct phi__block *block = *at;
@@ -1214,8 +1255,8 @@ static void phi__arena_drop(phi_arena *arena, struct phi__block **list, struct p
     }
 }
 
-/* In an arena that is rewound, up to an eighth more for large ones: a block then serves again when
-   a little more is wanted. */
+/* Rounds up the size of a large block, by at most an eighth, if the arena is rewound. The block can
+   then be used again for a slightly larger request. */
 static size_t phi__arena_round(const phi_arena *arena, size_t bytes) {
     size_t step = 512;
     if (!arena->rewound || bytes < 8 * step || bytes > SIZE_MAX / 4) return bytes;
@@ -1225,7 +1266,7 @@ static size_t phi__arena_round(const phi_arena *arena, size_t bytes) {
 
 static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t align) {
     size_t pad = (size_t)(0u - (uintptr_t)arena->at) & (align - 1);
-    if ((size_t)(arena->end - arena->at) < pad || /* also when there is no block yet: 0 < 0 is no */
+    if ((size_t)(arena->end - arena->at) < pad || /* false without a block: both sides are 0 */
         (size_t)(arena->end - arena->at) - pad < bytes || arena->shared == NULL) {
         if (bytes > (arena->next_block_bytes - sizeof(struct phi__block)) / 2) {
             struct phi__block *block = phi__arena_take(arena, phi__arena_round(arena, bytes));
@@ -1252,7 +1293,7 @@ static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t alig
 }
 
 PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes) {
-    /* a product that did not fit: compilers want to know that memset never sees it */
+    /* for a product that overflowed: compilers must see that memset never gets it */
     void *out = bytes <= SIZE_MAX / 2 ? phi_arena_alloc(arena, bytes) : NULL;
     if (out != NULL) memset(out, 0, bytes);
     return out;
@@ -1262,6 +1303,16 @@ PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes) {
     return (char *)phi__arena_take_aligned(arena, bytes, 1);
 }
 
+PHI__FN void *phi__arena_grow(phi_arena *arena, void *old, size_t count, size_t *cap, size_t size) {
+    if (count < *cap) return old;
+    size_t more = phi__max(phi__mul(*cap, 2), 4);
+    void *out = phi_arena_alloc(arena, phi__mul(more, size));
+    if (out == NULL) return NULL;
+    if (count > 0) memcpy(out, old, count * size);
+    *cap = more;
+    return out;
+}
+
 PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out) {
     if (s.len == SIZE_MAX) return false;
     char *copy = phi__arena_bytes(arena, s.len + 1);
@@ -1269,6 +1320,14 @@ PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out) {
     if (s.len > 0) memcpy(copy, s.at, s.len);
     copy[s.len] = '\0';
     *out = phi__str(copy, s.len);
+    return true;
+}
+
+PHI__FN bool phi__keep_text(phi_arena *arena, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
     return true;
 }
 
@@ -1328,7 +1387,7 @@ PHI_API phi_arena_mark phi_arena_save(const phi_arena *arena) {
 PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark) {
     phi__arena_drop(arena, &arena->own, mark.own);
     phi__arena_drop(arena, &arena->shared, mark.shared);
-    /* else an allocation that is tried and undone would take more memory each time */
+    /* otherwise an allocation that is tried and undone would take more memory each time */
     arena->next_block_bytes = mark.shared != NULL
                                   ? phi__min(mark.shared->bytes * 2, arena->most_block_bytes)
                                   : arena->first_block_bytes;
@@ -1346,10 +1405,11 @@ PHI_API void phi_arena_free(phi_arena *arena) {
     arena->next_block_bytes = arena->first_block_bytes;
 }
 
-/* ---- A growing buffer of bytes; after a failed allocation it stays failed.
+/* ---- a growing buffer of bytes ----
 
-   Appending to a failed buffer does nothing, so a writer checks `failed` once, at its end.
-   What phi__buf_str returns is valid until the next append, take or free. */
+   After a failed allocation the buffer stays failed. Appending to a failed buffer does nothing, so
+   a writer checks `failed` only once, at the end. The result of phi__buf_str is valid until the
+   next append or free. */
 
 PHI__FN void phi__buf_init(phi__buf *buf, phi_memory *memory) {
     memset(buf, 0, sizeof *buf);
@@ -1456,7 +1516,7 @@ PHI__FN void phi__buf_drop(phi__buf *buf, size_t n) {
 
 /* ---- src/base/base.c ---- */
 
-/* base.c - statuses, budgets, string views. */
+/* base.c - statuses, memory budgets, and functions on strings. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -1496,7 +1556,7 @@ PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size
 }
 
 PHI__FN void *phi__alloc(phi_memory *memory, size_t bytes) {
-    if (bytes > SIZE_MAX / 2) return NULL; /* a product that did not fit: no object is that large */
+    if (bytes > SIZE_MAX / 2) return NULL; /* a product that overflowed; no object is so large */
     void *out = phi__realloc(memory, NULL, 0, bytes);
     if (out != NULL) memset(out, 0, bytes);
     return out;
@@ -1514,7 +1574,7 @@ PHI__FN size_t phi__mul(size_t a, size_t b) {
 
 PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need, size_t size) {
     size_t now = *cap;
-    size_t least = size > 128 ? 1 : 4; /* of large ones there is often but one */
+    size_t least = size > 128 ? 1 : 4; /* arrays of large elements often have only one */
     if (need <= now) return ptr;
     now = now > SIZE_MAX / 2 ? need : phi__max(phi__max(now * 2, need), least);
     size_t bytes = phi__mul(now, size);
@@ -1534,11 +1594,9 @@ PHI__FN bool phi__str_ends(phi_str s, const char *suffix) {
     return s.len >= n && memcmp(s.at + s.len - n, suffix, n) == 0;
 }
 
-static char phi__base_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
-
 static bool phi__base_same_nocase(const char *a, const char *b, size_t n) {
     for (size_t i = 0; i < n; i++)
-        if (phi__base_lower(a[i]) != phi__base_lower(b[i])) return false;
+        if (phi__lower(a[i]) != phi__lower(b[i])) return false;
     return true;
 }
 
@@ -1584,11 +1642,27 @@ PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out) {
     if (s.len == 0) return false;
     for (size_t i = 0; i < s.len; i++) {
         unsigned digit = (unsigned)(unsigned char)s.at[i] - '0';
-        if (digit > 9 || (i >= 19 && n > (UINT64_MAX - digit) / 10)) return false; /* 19 do fit */
+        /* 19 digits always fit */
+        if (digit > 9 || (i >= 19 && n > (UINT64_MAX - digit) / 10)) return false;
         n = n * 10 + digit;
     }
     *out = n;
     return true;
+}
+
+PHI__FN void phi__hash_hex(uint64_t n, char out[17]) {
+    for (int i = 15; i >= 0; i--, n >>= 4) out[i] = "0123456789abcdef"[n & 15];
+    out[16] = '\0';
+}
+
+PHI__FN uint64_t phi__hash_of_hex(phi_str digits) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < digits.len && i < 16; i++) {
+        char c = digits.at[i];
+        if (!phi__is_digit(c) && (c < 'a' || c > 'f')) return 0;
+        n = n << 4 | (uint64_t)(c >= 'a' ? c - 'a' + 10 : c - '0');
+    }
+    return n;
 }
 
 PHI__FN phi_allocator phi__allocator_default(void) {
@@ -1628,16 +1702,53 @@ PHI_API bool phi_str_is(phi_str s, const char *text) {
     return phi__str_is(s, text != NULL ? text : "");
 }
 
-/* ---- puts '?' in place of characters that a terminal would act on, as ls does ---- */
+/* ---- src/base/heap.c ---- */
 
-/* ---- for makers of messages ---- */
+/* heap.c - heaps in arrays of items of any size. */
+
+/* True if item a belongs above item b. */
+static bool phi__heap_over(const phi__heap *heap, const char *items, size_t a, size_t b) {
+    return heap->above(items + a * heap->size, items + b * heap->size, heap->ctx);
+}
+
+static void phi__heap_swap(const phi__heap *heap, char *items, size_t a, size_t b) {
+    char *x = items + a * heap->size, *y = items + b * heap->size;
+    for (size_t i = 0; i < heap->size; i++) {
+        char byte = x[i];
+        x[i] = y[i];
+        y[i] = byte;
+    }
+}
+
+PHI__FN void phi__heap_rise(const phi__heap *heap, void *items, size_t at) {
+    for (; at > 0 && phi__heap_over(heap, (char *)items, at, (at - 1) / 2); at = (at - 1) / 2)
+        phi__heap_swap(heap, (char *)items, at, (at - 1) / 2);
+}
+
+PHI__FN void phi__heap_sink(const phi__heap *heap, void *items, size_t count, size_t at) {
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && phi__heap_over(heap, (char *)items, child + 1, child)) child++;
+        if (!phi__heap_over(heap, (char *)items, child, at)) return;
+        phi__heap_swap(heap, (char *)items, child, at);
+    }
+}
+
+PHI__FN void phi__heap_pop(const phi__heap *heap, void *items, size_t count) {
+    phi__heap_swap(heap, (char *)items, 0, count - 1);
+    phi__heap_sink(heap, items, count - 1, 0);
+}
+
+PHI__FN void phi__heap_sort(const phi__heap *heap, void *items, size_t count) {
+    for (size_t i = count / 2; i > 0; i--) phi__heap_sink(heap, items, count, i - 1);
+    for (; count > 1; count--) phi__heap_pop(heap, items, count);
+}
 
 /* ---- src/base/map.c ---- */
 
-/* map.c - open addressing with linear probing; at most three quarters are in use, so that a search
-   soon ends. */
+/* map.c - hash tables with open addressing and linear probing. At most three quarters of the slots
+   are in use, so searches are short. Also the tables of handles. */
 
-enum { PHI__MAP_FIRST = 16 }; /* slots of the first table */
+enum { PHI__MAP_FIRST = 16 }; /* slots in the first table */
 
 static inline uint64_t phi__map_mix(uint64_t hash, const char *at, size_t bytes) {
     uint64_t word = 0;
@@ -1651,7 +1762,7 @@ PHI__FN uint64_t phi__map_hash(uint64_t seed, phi_str text) {
     const char *at = text.at;
     size_t left = text.len;
     for (; left > 8; left -= 8, at += 8) hash = phi__map_mix(hash, at, 8);
-    if (left >= 4) { /* the halves may overlap */
+    if (left >= 4) { /* the two words may overlap */
         hash = phi__map_mix(hash, at, 4);
         hash = phi__map_mix(hash, at + left - 4, 4);
     } else
@@ -1711,8 +1822,7 @@ PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe) {
     }
 }
 
-/* Each entry behind the gap moves up into it, unless that is before the place its hash gives
-   it. */
+/* Moves each following item into the gap, unless the gap is before the item's own place. */
 PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
     size_t mask = map->cap - 1, gap = (size_t)hash & mask;
     while (map->slots[gap].item != item) gap = (gap + 1) & mask;
@@ -1726,18 +1836,16 @@ PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
     map->count--;
 }
 
-/* ---- Tables behind the value handles: slots never move, and each has one atomic word.
+/* ---- tables of handles: slots never move, and each slot has one atomic word ----
 
-   The word is {generation, state}. A handle is {index, generation}; it is stale when the slot's
-   generation differs. State 0 is free; the owner defines the other states. Changing a state is a
-   compare-and-swap, so of two threads that attempt the same change exactly one fails. Memory: pages
-   of 64, 128, 256... slots, kept until the table is freed, so a stale handle is answered until
-   then.
-   A word can be changed and its slot marked, so that the pumping thread finds changes by other
-   threads without checking all slots, and without a queue that could be full: a bit a slot, and a
-   count of all marks that were ever set.
-   Threads: a word's changes and marks from any thread that was given a handle; the rest on the
-   pumping thread only. */
+   The word is {generation, state}. A handle is {index, generation}, and is stale if the slot's
+   generation differs. State 0 means free; the owner defines the other states. A state is changed by
+   a compare-and-swap, so if two threads attempt the same change, exactly one fails. Memory: pages
+   of 64, 128, 256... slots, kept until the table is freed, so stale handles are recognized until
+   then. A thread can change a slot's word and then mark the slot. So the pumping thread finds
+   changes by other threads without checking all slots, and without a queue that could be full.
+   There is one bit for each slot, and a count of all marks ever set. Threads: any thread that has a
+   handle may change the word and mark the slot; the rest only on the pumping thread. */
 
 enum { PHI__SLOTS_MARKED_LEAST = 64 };
 
@@ -1748,13 +1856,13 @@ PHI__FN void phi__slots_init(phi__slots *slots, phi_memory *memory) {
 
 static size_t phi__slots_page_len(uint32_t page) { return (size_t)PHI__SLOT_FIRST_PAGE << page; }
 
-/* The slots, and behind them a bit for each. */
+/* Returns the size of a page: its slots, followed by one bit for each. */
 static size_t phi__slots_page_bytes(uint32_t page) {
     size_t n = phi__slots_page_len(page);
     return n * sizeof(phi__slot) + n / 64 * sizeof(phi__slot_word);
 }
 
-/* The bits of 64 slots; group: index / 64, of a slot that exists. */
+/* Returns the mark bits of 64 slots. group: index / 64 of an existing slot. */
 static phi__slot_word *phi__slots_bits(const phi__slots *slots, uint32_t group) {
     uint32_t page = 0;
     while (group >= phi__slots_page_len(page) / 64)
@@ -1801,7 +1909,7 @@ PHI__FN phi__slot *phi__slots_take(phi__slots *slots, uint32_t state, void *obje
     slots->in_use++;
     slot->object = object;
     uint32_t gen = phi__slots_gen_of(PHI__LOAD(&slot->word)) + 1;
-    if (gen == 0) gen = 1; /* 0 is never live, so that a zeroed handle is stale */
+    if (gen == 0) gen = 1; /* generation 0 is never live, so a zeroed handle is stale */
     PHI__STORE(&slot->word, phi__slots_word_of(gen, state));
     return slot;
 }
@@ -1878,19 +1986,20 @@ PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most) 
         if (slots->mark_at >= groups) slots->mark_at = 0;
         count += phi__slots_take_bits(slots, slots->mark_at++, out + count);
     }
-    if (n == groups) slots->marks_seen = marks; /* else the rest comes next time */
+    if (n == groups) slots->marks_seen = marks; /* otherwise the rest follows next time */
     return count;
 }
 
 /* ---- src/base/sha256.c ---- */
 
-/* sha256.c - SHA-256 block by block; a block that is whole in the caller's bytes is not copied. */
+/* sha256.c - SHA-256, CRC-32, base64 and UUIDs. SHA-256 does not copy whole blocks of input. */
 
-/* ---- CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen
-   lookups, of which half do not wait for the bytes before, out of a table of a KiB. */
+/* ---- CRC-32 (polynomial 0xedb88320) ----
 
-/* The effect of a half byte at each of the sixteen places of eight bytes on the check, eight bytes
-   later. */
+   Eight bytes at a time, by half bytes: sixteen lookups in a table of 1 KiB. Half of the lookups do
+   not depend on the previous bytes. */
+
+/* For each half byte of eight bytes: the effect of its value on the CRC after the eight bytes. */
 static const uint32_t phi__crc32_table[16][16] = {
     {0x00000000u, 0xccaa009eu, 0x4225077du, 0x8e8f07e3u, 0x844a0efau, 0x48e00e64u, 0xc66f0987u,
      0x0ac50919u, 0xd3e51bb5u, 0x1f4f1b2bu, 0x91c01cc8u, 0x5d6a1c56u, 0x57af154fu, 0x9b0515d1u,
@@ -1946,7 +2055,7 @@ static inline uint32_t phi__crc32_word(const unsigned char *at) {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-/* A word's share, of the eight tables for its half bytes. */
+/* Returns the effect of a word, from the eight tables for its half bytes. */
 static inline uint32_t phi__crc32_share(const uint32_t (*t)[16], uint32_t word) {
     return t[0][word & 15] ^ t[1][word >> 4 & 15] ^ t[2][word >> 8 & 15] ^ t[3][word >> 12 & 15] ^
            t[4][word >> 16 & 15] ^ t[5][word >> 20 & 15] ^ t[6][word >> 24 & 15] ^ t[7][word >> 28];
@@ -1982,7 +2091,7 @@ static const uint32_t phi__sha256_k[64] = {
 
 static uint32_t phi__sha256_turn(uint32_t x, unsigned n) { return x >> n | x << (32 - n); }
 
-/* The block's words, and those derived from them. */
+/* Fills in the block's 16 words and the 48 derived words. */
 static void phi__sha256_schedule(const unsigned char *block, uint32_t w[64]) {
     size_t i;
     for (i = 0; i < 16; i++)
@@ -2093,7 +2202,7 @@ PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]) {
     }
 }
 
-/* ---- the encoder works three bytes at a time, the decoder four letters ---- */
+/* ---- base64: the encoder takes three bytes at a time, the decoder four letters ---- */
 
 static const char phi__base64_letters[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -2123,7 +2232,7 @@ static int phi__base64_value(char c) {
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Decodes four letters into up to three bytes; how many, or 0 for a bad group. */
+/* Decodes four letters. Returns the number of bytes, up to three, or 0 for a bad group. */
 static size_t phi__base64_ungroup(const char *four, bool last, char out[3]) {
     size_t pads = last ? (size_t)(four[3] == '=') + (size_t)(four[2] == '=' && four[3] == '=') : 0;
     uint32_t bits = 0;
@@ -2154,8 +2263,6 @@ PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text) {
     return !out->failed;
 }
 
-/* ---- ids of agents, sessions and messages ---- */
-
 PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]) {
     static const char hex[] = "0123456789abcdef";
     size_t at = 0;
@@ -2172,9 +2279,9 @@ PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZ
 
 /* ---- src/base/url.c ---- */
 
-/* url.c - addresses of http: taken apart, and references followed from them. */
+/* url.c - splits URLs, and resolves references. */
 
-/* Where the authority that begins at `at` ends; if path, where the path ends. */
+/* Returns the end of the authority that begins at `at`; if path is true, the end of the path. */
 static size_t phi__url_end(phi_str url, size_t at, bool path) {
     while (at < url.len && url.at[at] != '?' && url.at[at] != '#' && (path || url.at[at] != '/'))
         at++;
@@ -2199,7 +2306,8 @@ PHI__FN bool phi__url_split(phi_str url, phi__url *out) {
     for (at = end; at > from && url.at[at - 1] != '@';) at--;
     if (at > from) out->user = phi__str(url.at + from, at - 1 - from);
     out->site = out->host = phi__str(url.at + at, end - at);
-    if (at < end && url.at[at] == '[') { /* no host: without its "]", and as "[::1].example" */
+    /* Invalid hosts stay empty: "[::1" without "]", and "[::1].example". */
+    if (at < end && url.at[at] == '[') {
         size_t close = phi__str_find(out->site, 0, "]");
         colon = close == SIZE_MAX ? SIZE_MAX : phi__str_find(out->site, close, ":");
         if (close != SIZE_MAX && phi__min(colon, out->site.len) != close + 1) close = SIZE_MAX;
@@ -2227,7 +2335,7 @@ PHI__FN bool phi__url_resolve(phi__buf *out, phi_str base, phi_str to) {
     bool whole = phi__url_split(base, &parts);
     to.len = phi__min(phi__str_find(to, 0, "#"), to.len);
     while (name < to.len && strchr(":/?", to.at[name]) == NULL) name++;
-    if (name < to.len && to.at[name] == ':') { /* it has a scheme */
+    if (name < to.len && to.at[name] == ':') { /* the reference has a scheme */
         phi__buf_add_str(out, to);
         return !out->failed;
     }
@@ -2237,7 +2345,7 @@ PHI__FN bool phi__url_resolve(phi__buf *out, phi_str base, phi_str to) {
         keep = parts.scheme.len + 1;
     } else if (to.at[0] == '?') {
         keep += parts.path.len;
-    } else if (to.at[0] != '/') { /* in place of the last part of the path */
+    } else if (to.at[0] != '/') { /* replaces the last part of the path */
         for (size_t i = 0; i < parts.path.len; i++)
             if (parts.path.at[i] == '/') keep = parts.origin.len + i + 1;
         if (phi__str_starts(to, "./")) to = phi__str_from(to, 2);
@@ -2251,19 +2359,35 @@ PHI__FN bool phi__url_resolve(phi__buf *out, phi_str base, phi_str to) {
 
 /* ---- src/base/utf8.c ---- */
 
-/* utf8.c - RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF. */
+/* utf8.c - UTF-8 as in RFC 3629 (no overlong forms, no surrogates), text for terminals, dates. */
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of the valid sequence at `at`, or 0. */
-static size_t phi__words_sequence(const char *at, size_t left) {
-    unsigned char lead = (unsigned char)*at;
-    size_t n = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    return n <= left && phi__utf8_valid(phi__str(at, n)) == n ? n : 0;
+/* Returns the length of the longest prefix of a valid sequence at `at`; 0 if no sequence begins so.
+   *whole: the sequence's length. */
+static size_t phi__utf8_prefix(const char *at, size_t left, size_t *whole) {
+    const unsigned char *p = (const unsigned char *)at;
+    unsigned char a = p[0], low = 0x80, high = 0xBF;
+    size_t n = 2;
+    *whole = a < 0x80 ? 1 : a < 0xC2 || a > 0xF4 ? 0 : a < 0xE0 ? 2 : a < 0xF0 ? 3 : 4;
+    if (*whole < 2) return *whole;
+    if (a == 0xE0) low = 0xA0;
+    if (a == 0xED) high = 0x9F;
+    if (a == 0xF0) low = 0x90;
+    if (a == 0xF4) high = 0x8F;
+    if (left < 2 || p[1] < low || p[1] > high) return 1;
+    while (n < *whole && n < left && (p[n] & 0xC0) == 0x80) n++;
+    return n;
 }
 
-/* Controls of one byte; C1 (C2 80 to C2 9F); U+202A to U+202E, U+2066 to U+2069 (E2 80 AA.., E2 81
-   A6..). */
+/* Returns the length of the valid sequence at `at`, or 0. */
+static size_t phi__utf8_sequence(const char *at, size_t left) {
+    size_t whole, n = phi__utf8_prefix(at, left, &whole);
+    return n == whole ? n : 0;
+}
+
+/* True for a character that a terminal would act on: control characters of one byte, C1 (C2 80 to
+   C2 9F), and U+202A to U+202E and U+2066 to U+2069 (E2 80 AA.., E2 81 A6..). */
 static bool phi__words_bad(const char *at, size_t n) {
     unsigned char a = (unsigned char)at[0], b = n > 1 ? (unsigned char)at[1] : 0;
     unsigned char c = n > 2 ? (unsigned char)at[2] : 0;
@@ -2281,7 +2405,7 @@ static size_t phi__words_put(char *at, size_t len, bool line) {
             i++;
             continue;
         }
-        size_t n = phi__words_sequence(at + i, len - i);
+        size_t n = phi__utf8_sequence(at + i, len - i);
         if (n == 0 || (!stays && phi__words_bad(at + i, n))) {
             at[out++] = '?';
             i += n > 0 ? n : 1;
@@ -2298,35 +2422,9 @@ PHI__FN size_t phi__words_clean(char *at, size_t len) { return phi__words_put(at
 
 PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_put(at, len, true); }
 
-/* Length of the valid sequence at p, or 0. */
-static size_t phi__utf8_sequence(const unsigned char *p, size_t left) {
-    unsigned char a = p[0], low = 0x80, high = 0xBF;
-    if (a < 0x80) return 1;
-    if (a < 0xC2 || a > 0xF4) return 0;
-    size_t n = a < 0xE0 ? 2 : a < 0xF0 ? 3 : 4;
-    if (n > left) return 0;
-    if (a == 0xE0) low = 0xA0;
-    if (a == 0xED) high = 0x9F;
-    if (a == 0xF0) low = 0x90;
-    if (a == 0xF4) high = 0x8F;
-    if (p[1] < low || p[1] > high) return 0;
-    for (size_t i = 2; i < n; i++)
-        if ((p[i] & 0xC0) != 0x80) return 0;
-    return n;
-}
-
 PHI__FN size_t phi__utf8_bad(const char *at, const char *end) {
-    const unsigned char *p = (const unsigned char *)at;
-    unsigned char low = 0x80, high = 0xBF;
-    size_t left = (size_t)(end - at);
-    if (p[0] < 0xC2 || p[0] > 0xF4 || left < 2) return 1;
-    size_t n = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
-    if (p[0] == 0xE0) low = 0xA0;
-    if (p[0] == 0xED) high = 0x9F;
-    if (p[0] == 0xF0) low = 0x90;
-    if (p[0] == 0xF4) high = 0x8F;
-    if (n == 2 || p[1] < low || p[1] > high) return 1;
-    return n == 4 && left > 2 && (p[2] & 0xC0) == 0x80 ? 3 : 2;
+    size_t whole;
+    return phi__max(phi__utf8_prefix(at, (size_t)(end - at), &whole), 1);
 }
 
 static size_t phi__utf8_ascii(const unsigned char *p, size_t left) {
@@ -2347,7 +2445,7 @@ PHI__FN size_t phi__utf8_valid(phi_str s) {
     while (i < s.len) {
         i += phi__utf8_ascii(p + i, s.len - i);
         if (i == s.len) break;
-        size_t n = phi__utf8_sequence(p + i, s.len - i);
+        size_t n = phi__utf8_sequence(s.at + i, s.len - i);
         if (n == 0) return i;
         i += n;
     }
@@ -2358,7 +2456,7 @@ PHI__FN size_t phi__utf8_cut(phi_str s, size_t most) {
     if (most >= s.len) return s.len;
     for (size_t back = 0; back < 4 && back <= most; back++)
         if (((unsigned char)s.at[most - back] & 0xC0) != 0x80) return most - back;
-    return most; /* not UTF-8 here: any place is as good */
+    return most; /* not UTF-8 here, so any place will do */
 }
 
 PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s) {
@@ -2396,8 +2494,9 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
     return 4;
 }
 
-/* ---- Times as RFC 3339, by the Gregorian calendar's rule of 400 years; counted from March, so
-   that a leap day is a year's last. */
+/* ---- times as RFC 3339, by the Gregorian calendar's cycle of 400 years ----
+
+   Years are counted from March, so that a leap day is the last day of a year. */
 
 /* 0000-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z */
 #define PHI__DATE_FIRST_MS INT64_C(-62167219200000)
@@ -2407,7 +2506,7 @@ typedef struct phi__date {
     int64_t year, month, day;
 } phi__date;
 
-/* From days since 1970. */
+/* Returns the date of a day, counted in days since 1970. */
 static phi__date phi__date_of(int64_t days) {
     int64_t z = days + 719468;
     phi__date date;
@@ -2431,10 +2530,10 @@ static char *phi__date_digits(char *at, int64_t value, int digits, char after) {
     return at + digits + 1;
 }
 
-/* "dddd-dd..." with d for a digit; T may be small, or a space. */
+/* True if the text has this shape: 'd' is a digit; for 'T' the text may have 't' or a space. */
 static bool phi__date_shaped(const char *at, const char *shape) {
     for (; *shape != '\0'; at++, shape++) {
-        if (*shape == 'd' ? *at < '0' || *at > '9'
+        if (*shape == 'd' ? !phi__is_digit(*at)
                           : *at != *shape && !(*shape == 'T' && (*at == 't' || *at == ' ')))
             return false;
     }
@@ -2447,7 +2546,7 @@ static int64_t phi__date_number(const char *at, int digits) {
     return n;
 }
 
-/* The part behind the seconds: a fraction and the offset from UTC. */
+/* Reads the part after the seconds: a fraction and the offset from UTC. */
 static bool phi__date_rest(phi_str s, int64_t *fraction_ms, int64_t *offset_minutes) {
     int64_t unit = 100;
     size_t at = 0;
@@ -2481,7 +2580,7 @@ PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]) {
     at = phi__date_digits(at, rest / 60000 % 60, 2, ':');
     at = phi__date_digits(at, rest / 1000 % 60, 2, '.');
     if (rest % 1000 != 0) at = phi__date_digits(at, rest % 1000, 3, '.');
-    at[-1] = 'Z'; /* over the last point */
+    at[-1] = 'Z'; /* over the last separator */
     *at = '\0';
     return (size_t)(at - out);
 }
@@ -2506,7 +2605,7 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
     int64_t of_era = y - era * 400;
     int64_t of_year = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
     int64_t days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-    phi__date real = phi__date_of(days); /* another one when the month has no such day */
+    phi__date real = phi__date_of(days); /* differs if the month has no such day */
     if (real.month != date.month || real.day != date.day) return false;
     *ms = days * 86400000 + ((hour * 60 + minute - offset) * 60 + second) * 1000 + fraction;
     return true;
@@ -2517,42 +2616,38 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x3bd1cf2a
+#if PHI__IMP_TEXT != 0xbb335d94
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x3bd1cf2a
+#define PHI__IMP_TEXT 0xbb335d94
 
 /* ---- src/text/text_in.h ---- */
 
-/* text_in.h - what text/ offers to other rooms. */
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+/* text_in.h - the functions and types of text/ for other rooms. */
 
 enum phi__json_kind {
     PHI__JSON_NULL = 1,
     PHI__JSON_FALSE,
     PHI__JSON_TRUE,
-    PHI__JSON_INT,  /* v.i */
-    PHI__JSON_UINT, /* v.u, above INT64_MAX only */
+    PHI__JSON_INT,  /* the value is in v.i */
+    PHI__JSON_UINT, /* the value is in v.u, above INT64_MAX */
     PHI__JSON_DOUBLE,
     PHI__JSON_STRING,
     PHI__JSON_ARRAY,
     PHI__JSON_OBJECT
 };
 
-/* What the text was in TOML, or the root of a loaded document; 0 in all other trees. The functions
-   of json.h keep it: a date is a string to them. */
+/* How a value was written in TOML, or PHI__JSON_DOCUMENT for the root of a document; 0 in all other
+   trees. The functions of json.h keep this form, and treat a date as a string. */
 enum phi__json_form {
-    PHI__JSON_OFFSET_DATETIME = 1, /* of strings */
+    PHI__JSON_OFFSET_DATETIME = 1, /* this form and the next three: a string */
     PHI__JSON_LOCAL_DATETIME,
     PHI__JSON_LOCAL_DATE,
     PHI__JSON_LOCAL_TIME,
-    PHI__JSON_INLINE,  /* an object in braces */
-    PHI__JSON_TABLES,  /* an array of [[headers]] */
-    PHI__JSON_DOCUMENT /* of phi_json_load: in no container, and freed by phi_json_unload */
+    PHI__JSON_INLINE,  /* an object written in braces */
+    PHI__JSON_TABLES,  /* an array written as [[headers]] */
+    PHI__JSON_DOCUMENT /* the root of a document of phi_json_load; it is in no container */
 };
 
 typedef union phi__json_value {
@@ -2563,7 +2658,7 @@ typedef union phi__json_value {
     double d;
 } phi__json_value;
 
-/* 32 bytes (24 with 32-bit pointers). */
+/* A node takes 32 bytes (24 with 32-bit pointers). */
 struct phi_json {
     phi_json *next;
     const char *key;
@@ -2578,7 +2673,7 @@ static inline uint32_t phi__json_form_of(const phi_json *node) { return node->me
 
 static inline uint32_t phi__json_key_len(const phi_json *node) { return node->meta >> 8; }
 
-/* Appends without any check: for readers. */
+/* Appends a child without any checks; for readers. */
 static inline void phi__json_append(phi_json *container, phi_json *child) {
     phi_json *last = container->v.last;
     if (last != NULL) {
@@ -2590,116 +2685,115 @@ static inline void phi__json_append(phi_json *container, phi_json *child) {
     container->len++;
 }
 
-/* phi_json_parse in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at
-   any time. */
+/* A reader of a tree in slices: call begin, then advance until it does not return PHI_BUSY, then
+   result. A reader can be dropped at any time. */
 typedef struct phi__json_reader {
     phi_arena *arena;
-    const char *text; /* as given */
-    char *copy;       /* of it; NULL with PHI_JSON_BORROW */
+    const char *text; /* the caller's text */
+    char *copy;       /* copy of the text; NULL with PHI_JSON_BORROW */
     size_t len;
-    const char *base, *at, *end;    /* the text being read: the copy, or the caller's */
-    const char *line_at;            /* where the line begins */
-    const char *mark, *odd, *quote; /* a string under way: first byte, first escape, end */
-    char *string, *to;              /* first unescaped byte, and where the next goes */
-    const char *key;                /* of the next value */
+    const char *base, *at, *end;    /* the text being read: the copy or the caller's text */
+    const char *line_at;            /* start of the current line */
+    const char *mark, *odd, *quote; /* current string: first byte, first escape, end */
+    char *string, *to;              /* unescaped string: its start, and where the next byte goes */
+    const char *key;                /* key of the next value */
     phi_json *root, *open;
-    phi_json *spare, *spare_end; /* room for nodes */
-    struct phi__marks *marks;    /* where nodes are; NULL: not wanted */
+    phi_json *spare, *spare_end; /* allocated nodes that are not used yet */
+    struct phi__marks *marks;    /* positions of the nodes; NULL: not wanted */
     uint32_t key_len, bad, line, flags, depth, max_depth;
-    uint32_t key_line, key_column; /* of the next value; with marks alone */
+    uint32_t key_line, key_column; /* position of the next value's key; set only with marks */
     uint8_t state, back;           /* back: the state after a comment */
     bool is_key;
     phi_status status;
     phi_parse_error error;
 } phi__json_reader;
 
-/* max_depth: nested arrays and objects at most (default 512, at most PHI_JSON_MAX_DEPTH).
-   `text` is borrowed until the result, with PHI_JSON_BORROW as long as the tree. */
+/* Begins to read a text, which is borrowed until the result (with PHI_JSON_BORROW, as long as the
+   tree). max_depth limits nesting (default 512, at most PHI_JSON_MAX_DEPTH). */
 PHI__FN void phi__json_read_begin(phi__json_reader *reader, phi_arena *arena, phi_str text,
                                   uint32_t flags, uint32_t max_depth);
 
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+/* Reads about `units` bytes, at least one. Returns PHI_BUSY until the whole text is read. */
 PHI__FN phi_status phi__json_read_advance(phi__json_reader *reader, size_t units);
 
-/* The last status of advance, with the tree or the error (either may be NULL). */
+/* Returns the last status of advance, and sets the tree or the error. Both pointers may be NULL. */
 PHI__FN phi_status phi__json_read_result(const phi__json_reader *reader, phi_json **out,
                                          phi_parse_error *error);
 
-/* "null", "boolean", "number", "string", "array" or "object"; "nothing" for NULL. Static. */
+/* Returns "null", "boolean", "number", "string", "array", "object" or, for NULL, "nothing". */
 PHI__FN const char *phi__json_get_type_name(const phi_json *node);
 
-/* As phi_json_int. */
+/* Like phi_json_int, for unsigned values. */
 PHI__FN uint64_t phi__json_get_uint(const phi_json *node, uint64_t fallback);
 
-/* phi_json_get, and phi_json_set, with a key of a length. */
+/* Like phi_json_get and phi_json_set, with a key that has a length. */
 PHI__FN phi_json *phi__json_get_n(const phi_json *object, phi_str key);
 PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_str key,
                                       phi_json *value);
 
-/* Same value: numbers by their value (1 equals 1.0), objects in any order. */
+/* True if values are equal: numbers by value (1 equals 1.0), objects in any order of members. */
 PHI__FN bool phi__json_get_equal(const phi_json *a, const phi_json *b);
 
-/* New nodes, as phi_json_new_int. A NULL text is empty. */
+/* Return a new node, like phi_json_new_int. A text of NULL gives an empty string. */
 PHI__FN phi_json *phi__json_edit_null(phi_arena *arena);
 PHI__FN phi_json *phi__json_edit_uint(phi_arena *arena, uint64_t value);
 PHI__FN phi_json *phi__json_edit_text(phi_arena *arena, const char *value);
 
-/* Removes an item, which is returned and can be put elsewhere. NULL: there is none. */
+/* Removes and returns an item; it can be put into another container. NULL: no such item. */
 PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index);
 
-/* A string as phi_json_str, or "". */
+/* Returns the string of a node, or "" if the node is no string. */
 static inline phi_str phi__json_text_of(const phi_json *node) {
     bool is = node != NULL && phi__json_kind_of(node) == PHI__JSON_STRING;
     return is ? phi__str(node->v.str, node->len) : PHI__LIT("");
 }
 
-/* A name of phi__json_get_pick's, from a literal. */
+/* Makes a name for phi__json_get_pick from a string literal. */
 #define PHI__JSON_NAME(literal)                                                                    \
     { (literal), sizeof(literal) - 1 }
 
-/* What phi_json_get finds for each of the names, in one pass: quick where members come in about
-   their order. */
+/* Sets found[i] to the member phi_json_get would find for names[i], for all names in one pass. Fast
+   if the members come in about the order of the names. */
 PHI__FN void phi__json_get_pick(const phi_json *object, const phi_str *names, size_t count,
                                 const phi_json **found);
 
-/* "text" with quotes and escapes. Bytes that are not UTF-8 become U+FFFD: the output is always
-   valid JSON. */
+/* Writes "text" with quotes and escapes. Bytes that are not UTF-8 become U+FFFD. */
 PHI__FN void phi__json_write_str(phi__buf *buf, phi_str text);
 
-/* The same without the quotes, to write a string piece by piece; a piece must not end inside of a
-   UTF-8 sequence. */
+/* Writes a piece of a string, without quotes. A piece must not end inside a UTF-8 sequence. */
 PHI__FN void phi__json_write_part(phi__buf *buf, phi_str text);
 PHI__FN void phi__json_number_put_u64(phi__buf *buf, uint64_t n);
 PHI__FN void phi__json_number_put_i64(phi__buf *buf, int64_t n);
 
-/* Shortest digits that read back, with ".0" where an integer would come out; null unless finite. */
+/* Writes the shortest digits that read back as the same value, with ".0" if they look like an
+   integer. Writes null if the value is not finite. */
 PHI__FN void phi__json_number_put_double(phi__buf *buf, double d);
 PHI__FN void phi__json_write_bool(phi__buf *buf, bool b);
 
-/* A comma, unless the buffer is empty or ends in one of "{[:,". */
+/* Writes a comma, unless the buffer is empty or ends in one of "{[:,". */
 PHI__FN void phi__json_write_comma(phi__buf *buf);
 
-/* The comma if needed, then JSON, or its beginning. */
+/* Writes a comma if one is needed, then the given JSON text. */
 PHI__FN void phi__json_write_item(phi__buf *buf, const char *json);
 
-/* The comma if needed, then "key": */
+/* Writes a comma if one is needed, then "key": */
 PHI__FN void phi__json_write_key(phi__buf *buf, phi_str key);
 
-/* A tree in one go; flags as phi_json_write. NULL writes null. */
+/* Writes a whole tree at once; flags as for phi_json_write. A node of NULL is written as null. */
 PHI__FN phi_status phi__json_write(phi__buf *buf, const phi_json *node, uint32_t flags);
 
-/* A tree in slices: begin, advance until it is not PHI_BUSY, end. The tree must not change
-   meanwhile. `out` is borrowed until the end, and may be emptied between calls. */
+/* A writer of a tree in slices: call begin, then advance until it does not return PHI_BUSY, then
+   end. The tree must not change meanwhile. `out` is borrowed, and may be emptied between calls. */
 #define PHI__JSON_STACK 24
 
 typedef struct phi__json_writer {
     phi__buf *out;
-    const phi_json *node;   /* to be written next; NULL: the end */
-    const phi_json **stack; /* open containers: `few` or taken memory */
+    const phi_json *node;   /* the next node to write; NULL: no more nodes */
+    const phi_json **stack; /* open containers: `few` or allocated memory */
     const phi_json *few[PHI__JSON_STACK];
     size_t depth, cap;
-    phi_str rest;                    /* of a string under way */
-    bool in_string, in_key, written; /* written: node is, and its successors are not */
+    phi_str rest;                    /* the unwritten part of the current string */
+    bool in_string, in_key, written; /* written: node is written, its siblings are not */
     uint32_t flags;
     phi_status status;
 } phi__json_writer;
@@ -2707,28 +2801,28 @@ typedef struct phi__json_writer {
 PHI__FN void phi__json_write_writer_begin(phi__json_writer *writer, phi__buf *out,
                                           const phi_json *node, uint32_t flags);
 
-/* Writes about `units` bytes, at least one. */
+/* Writes about `units` bytes, at least one. Returns PHI_BUSY until the whole tree is written. */
 PHI__FN phi_status phi__json_write_writer_advance(phi__json_writer *writer, size_t units);
 
-/* at any time; twice is harmless */
+/* Frees the writer's memory. Allowed at any time, also twice. */
 PHI__FN void phi__json_write_writer_end(phi__json_writer *writer);
 
 typedef struct phi__json_number {
-    uint32_t kind; /* PHI__JSON_INT, PHI__JSON_UINT or PHI__JSON_DOUBLE; 0: see phi__json_number */
+    uint32_t kind; /* PHI__JSON_INT, PHI__JSON_UINT or PHI__JSON_DOUBLE */
     phi__json_value v;
 } phi__json_number;
 
-/* Reads a number of JSON's grammar at the start of [at, end). Returns where it ends, or NULL:
-   *bad then is where it went wrong (a value that no double can hold: its start). */
+/* Reads a number in JSON's grammar at the start of [at, end). Returns the byte after the number.
+   NULL: no number; *bad is the first wrong byte, or `at` if no double can hold the value. */
 PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__json_number *out,
                                           const char **bad);
 
-/* Its value where it fits: an integer also of a double without a fraction. */
+/* Set *out to the number's value. False: it does not fit. 3.0 counts as an integer. */
 PHI__FN bool phi__json_get_number_i64(const phi__json_number *n, int64_t *out);
 PHI__FN bool phi__json_get_number_u64(const phi__json_number *n, uint64_t *out);
 PHI__FN double phi__json_get_number_double(const phi__json_number *n);
 
-/* The shortest text of a finite double; `out` has room for 32 bytes. Returns the length. */
+/* Writes the shortest text of a finite double to `out` (32 bytes). Returns its length. */
 PHI__FN size_t phi__json_number_double_text(double d, char *out);
 
 typedef struct phi__json_step {
@@ -2737,26 +2831,25 @@ typedef struct phi__json_step {
     bool is_index;
 } phi__json_step;
 
-/* The next step of "a.b[0].c"; advances *path past it. False: the end (then **path is 0), or the
-   path is malformed from there. */
+/* Reads the next step of a path such as "a.b[0].c", and advances *path. False: the path ends (then
+   **path is 0) or is malformed there. */
 PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step);
 
-/* A value in a text, not yet read. */
+/* A value in a JSON text that was not parsed yet. */
 typedef struct phi__json_found {
     phi_json_type type;
-    phi_str raw;  /* borrowed from the text: all of it; of a string the bytes between the quotes */
-    bool escaped; /* a string with escapes in it */
+    phi_str raw;  /* borrowed from the text; without the quotes if it is a string */
+    bool escaped; /* the string has escapes */
 } phi__json_found;
 
-/* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the
-   item, objects to their end, since of duplicate keys the last counts, as with phi_json_get.
-   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the scanned text is broken. Skipped values are only
-   checked for brackets and strings that close. */
+/* Finds the value at a path (see phi_json_path) by scanning the text: arrays up to the item,
+   objects to their end, because the last of several equal keys counts. PHI_OK, PHI_NOT_FOUND,
+   PHI_BAD_ARG (a malformed path), or PHI_PARSE if the scanned text is broken. In skipped values
+   only brackets and the ends of strings are checked. */
 PHI__FN phi_status phi__json_cursor_find(phi_str text, const char *path, phi__json_found *out);
 
-/* The value found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
-   surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
-   fits. */
+/* Return the found value as a text (borrowed, or unescaped into the arena; bad UTF-8 and lone
+   surrogates become U+FFFD) or a number. False: no memory, another type, or it does not fit. */
 PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found *found,
                                         phi_str *out);
 PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out);
@@ -2766,27 +2859,27 @@ static inline bool phi__json_white(char c) {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
-   control character, a byte from 0x80), or end. */
+/* Returns the first byte in [at, end) that is not plain ASCII text (a quote, a backslash, a control
+   character or a byte from 0x80), or end. */
 PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end);
 
-/* The code of so many hexadecimal digits (at most 8); UINT32_MAX: there are fewer. */
+/* Returns the value of `digits` hexadecimal digits (at most 8). UINT32_MAX: there are fewer. */
 PHI__FN uint32_t phi__json_text_hex(const char *at, const char *end, size_t digits);
 
-/* The closing quote of a string whose opening quote is before `at`, or NULL. *escaped
-   says whether there is a backslash; nothing else is checked. */
+/* Returns the closing quote of the string that begins at `at`, after its opening quote; NULL: no
+   closing quote. Sets *escaped if there is a backslash. Nothing else is checked. */
 PHI__FN const char *phi__json_text_quote(const char *at, const char *end, bool *escaped);
 
-/* Length of the UTF-8 sequence at `at` (before end); 0: that byte is not part of any. */
+/* Returns the length of the UTF-8 sequence at `at`; 0: the bytes there are no valid sequence. */
 PHI__FN size_t phi__json_text_utf8(const char *at, const char *end);
 
 typedef struct phi__json_cursor {
     const char *at, *end; /* borrowed text */
-    bool first;           /* a container was just entered: no comma yet */
+    bool first;           /* a container was just entered, so no comma comes next */
     bool bad;
 } phi__json_cursor;
 
-/* The raw bytes between two quotes. */
+/* The raw bytes between the quotes of a string. */
 typedef struct phi__json_text {
     const char *at;
     size_t len;
@@ -2795,48 +2888,47 @@ typedef struct phi__json_text {
 
 PHI__FN void phi__json_cursor_init(phi__json_cursor *c, phi_str text);
 
-/* The type of the value to come; PHI_JSON_NONE: there is none. */
+/* Returns the type of the next value; PHI_JSON_NONE: there is no value. */
 PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c);
 
-/* Consume the value and return true: it is entered, and its keys or items are to be pulled until
-   false. */
+/* Enter the next value if it is an object or array; then pull its keys or items until false. False:
+   the value has another type and is skipped. */
 PHI__FN bool phi__json_cursor_enter_object(phi__json_cursor *c);
 PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c);
 
-/* The same from the beginning of a text. */
+/* Enter the object or array at the start of a text. */
 PHI__FN bool phi__json_cursor_in_object(phi__json_cursor *c, phi_str text);
 PHI__FN bool phi__json_cursor_in_array(phi__json_cursor *c, phi_str text);
 
-/* The next key, its value to be consumed next; false: the object ended (and is consumed) or bad. */
+/* Returns the next key, whose value must be consumed next. False: the object ended, or is bad. */
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key);
 
-/* True: an item is to be consumed next. */
+/* True: there is an item, which must be consumed next. False: the array ended, or is bad. */
 PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c);
 
-/* The next item, all of its text. */
+/* Consumes the next item and returns its whole text. */
 PHI__FN bool phi__json_cursor_next_raw(phi__json_cursor *c, phi_str *out);
 PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c);
 
-/* Skips the value and returns all of its text. */
+/* Consumes the next value and returns its whole text. */
 PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out);
 
-/* Leave *out as it was unless they return true. */
+/* Consume the next value. False: another type, too large, or broken; *out is unchanged. */
 PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out);
-PHI__FN bool phi__json_cursor_take_i64(phi__json_cursor *c, int64_t *out); /* also 3.0 */
+PHI__FN bool phi__json_cursor_take_i64(phi__json_cursor *c, int64_t *out); /* accepts 3.0 too */
 PHI__FN bool phi__json_cursor_take_u64(phi__json_cursor *c, uint64_t *out);
 PHI__FN bool phi__json_cursor_take_bool(phi__json_cursor *c, bool *out);
 
-/* All of the text was consumed and none of it was bad. */
+/* True if the whole text was consumed and was not bad. */
 PHI__FN bool phi__json_cursor_done(phi__json_cursor *c);
 
-/* Appends the text, unescaped; lone surrogates, wrong escapes and bytes that are not UTF-8 become
-   U+FFFD. */
+/* Appends the text unescaped. Bad UTF-8, wrong escapes and lone surrogates become U+FFFD. */
 PHI__FN void phi__json_cursor_unescape(phi__buf *out, phi__json_text text);
 
-/* The same into the arena, terminated; a text that needs no change is copied too. */
+/* Copies the text unescaped into the arena, with a terminator. False: no memory. */
 PHI__FN bool phi__json_cursor_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out);
 
-/* Compares with a text that has no escapes; an escaped spelling of it is equal too. */
+/* True if the text, once unescaped, equals `plain`. */
 PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain);
 
 static inline bool phi__json_cursor_text_is(phi__json_text text, phi_str plain) {
@@ -2845,28 +2937,28 @@ static inline bool phi__json_cursor_text_is(phi__json_text text, phi_str plain) 
 }
 
 typedef enum phi__json_member_kind {
-    PHI__MEMBER_TEXT, /* phi__json_text */
+    PHI__MEMBER_TEXT, /* stored as phi__json_text */
     PHI__MEMBER_I64,
     PHI__MEMBER_U64,
     PHI__MEMBER_BOOL,
-    PHI__MEMBER_RAW,    /* phi_str: JSON of any type; empty, where it is broken */
-    PHI__MEMBER_SOME,   /* the same, unless it is null */
-    PHI__MEMBER_OBJECT, /* the same of an object alone */
-    PHI__MEMBER_ARRAY,  /* and of an array */
-    PHI__MEMBER_IN,     /* an object, whose members another table has */
-    PHI__MEMBER_FIRST,  /* an array, of which the first item is such an object */
-    PHI__MEMBER_BY      /* what a function takes: it consumes the value */
+    PHI__MEMBER_RAW,    /* phi_str: JSON of any type; empty if it is broken */
+    PHI__MEMBER_SOME,   /* phi_str: JSON of any type but null */
+    PHI__MEMBER_OBJECT, /* phi_str: JSON of an object */
+    PHI__MEMBER_ARRAY,  /* phi_str: JSON of an array */
+    PHI__MEMBER_IN,     /* an object; the table `inner` has its members */
+    PHI__MEMBER_FIRST,  /* an array; `inner` has the members of its first item */
+    PHI__MEMBER_BY      /* the function `take` consumes the value */
 } phi__json_member_kind;
 
 typedef struct phi__json_member {
     const char *name;
-    const struct phi__json_member *inner; /* IN, FIRST */
+    const struct phi__json_member *inner; /* for IN and FIRST */
     void (*take)(phi__json_cursor *c, void *at);
     uint16_t offset;
     uint8_t len, kind;
 } phi__json_member;
 
-/* The end of a table, which has at most 32 rows. */
+/* The last row of a table. A table has at most 32 other rows. */
 #define PHI__MEMBERS_END                                                                           \
     { NULL, NULL, NULL, 0, 0, 0 }
 #define PHI__MEMBER(type, field, name, kind)                                                       \
@@ -2878,7 +2970,7 @@ typedef struct phi__json_member {
 #define PHI__MEMBER_INSIDE_FIRST(name, inner)                                                      \
     { (name), (inner), NULL, 0, (uint8_t)(sizeof(name) - 1), PHI__MEMBER_FIRST }
 
-/* A function that gets a field's address, or that of the whole struct. */
+/* A member that a function reads. The function gets the address of a field, or of the struct. */
 #define PHI__MEMBER_TAKE(type, field, name, take)                                                  \
     {                                                                                              \
         (name), NULL, (take), (uint16_t)offsetof(type, field), (uint8_t)(sizeof(name) - 1),        \
@@ -2887,19 +2979,20 @@ typedef struct phi__json_member {
 #define PHI__MEMBER_TAKE_ALL(name, take)                                                           \
     { (name), NULL, (take), 0, (uint8_t)(sizeof(name) - 1), PHI__MEMBER_BY }
 
-/* Consumes a value, and keeps of an object what the table has. Returns a bit for each member of the
-   table that was there, of whatever type. */
+/* Consumes an object and keeps the members that the table has. Returns a bit for each row whose
+   member was in the object, whatever its type. */
 PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_member *members,
                                         void *to);
 
-/* The same of a text that must be one whole object: false, where it is not. `seen` may be NULL. */
+/* Reads a text that must be one whole object. False: it is not. `seen` may be NULL; otherwise *seen
+   gets the bits of phi__json_members_take. */
 PHI__FN bool phi__json_members_read(phi_str text, const phi__json_member *members, void *to,
                                     uint32_t *seen);
 
-/* An array or object that is open. */
+/* An open array or object. */
 typedef struct phi__json_frame {
-    uint32_t path_len; /* of its path */
-    uint32_t count;    /* of an array: items that have begun */
+    uint32_t path_len; /* length of the path of this array or object */
+    uint32_t count;    /* items of an array that have begun */
     bool object;
 } phi__json_frame;
 
@@ -2907,45 +3000,46 @@ typedef struct phi__json_fields {
     phi__buf path;
     phi__json_frame *open;
     size_t depth, cap;
-    size_t at;    /* of the text: read so far */
-    size_t token; /* where the string, number or word under way begins */
+    size_t at;    /* bytes of the text that are read */
+    size_t token; /* start of the current string, number or word */
     uint8_t state;
-    phi_status status; /* PHI_BUSY until something is wrong */
+    phi_status status; /* PHI_BUSY until there is an error */
 } phi__json_fields;
 
 PHI__FN void phi__json_fields_init(phi__json_fields *f, phi_memory *memory);
-PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice is harmless */
+PHI__FN void phi__json_fields_free(phi__json_fields *f); /* like after init; twice is harmless */
 
-/* `text`: all of it so far. 1: a value; *path is its JSON Pointer (RFC 6901), valid until the next
-   call, and *value its text (unchanged, a string with its quotes). 0: the text must grow first.
-   PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
+/* Returns the next value of a growing JSON text. `text` is all of the text so far. 1: a value;
+   *path is its JSON Pointer (RFC 6901), valid until the next call, and *value is its text
+   (unchanged; a string has its quotes). 0: more text is needed. PHI_PARSE: the text is no JSON.
+   After PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY there are no more values. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
 typedef struct phi__json_index {
     phi_arena *arena;
     phi__map map;
-    uint64_t walked; /* members that were looked at */
-    bool shed;       /* members of equal names were removed; the user clears it */
+    uint64_t walked; /* counter of compared members, for tests */
+    bool shed;       /* members with equal names were removed; the user clears this flag */
 } phi__json_index;
 
 PHI__FN void phi__json_index_init(phi__json_index *index, phi_memory *memory, phi_arena *arena);
 PHI__FN void phi__json_index_free(phi__json_index *index); /* twice is harmless */
 
-/* *found: the member; NULL: there is none. False: no memory. */
+/* Finds a member. *found is NULL if there is no such member. False: no memory. */
 PHI__FN bool phi__json_index_get(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json **found);
 
-/* Replaces the member in its place, or appends it. The value is in no container. False: no memory,
-   which cannot happen to a value that was a member of this name and takes another's place. */
+/* Replaces the member in its place, or appends it. The value must be in no container. False: no
+   memory; this cannot happen if the value was a member of this name and replaces another one. */
 PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json *value);
 
-/* Removes the member, which is then in no container. False: no memory, which cannot happen in an
-   object that was used before. */
+/* Removes the member, which is then in no container. False: no memory; this cannot happen if the
+   object was used before. */
 PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, phi_str key,
                                     phi_json **removed);
 
-/* Lines and columns count from 1, columns in bytes; 0: there is none. */
+/* Lines and columns count from 1, columns in bytes. 0: there is no position. */
 typedef struct phi__marks_entry {
     const phi_json *node; /* NULL: a free slot */
     uint32_t line, column;
@@ -2956,44 +3050,43 @@ typedef struct phi__marks {
     phi_arena *arena;
     phi__marks_entry *slots;
     size_t cap, count; /* cap: a power of two, or 0 */
-    bool failed;       /* a place found no memory */
+    bool failed;       /* no memory for a position */
 } phi__marks;
 
-/* True if a reader keeps places, because a part of phi asks for them. */
+/* True if the reader keeps the positions of nodes. Only some parts of phi ask for them. */
 #define PHI__MARKED(reader) ((reader)->marks != NULL)
 
-/* Takes no memory yet. */
 PHI__FN void phi__marks_init(phi__marks *marks, phi_arena *arena);
 
-/* The place of a node's value, and that of its key, in any order. */
+/* Store the position of a node's value or of its key. May be called in any order. */
 PHI__FN void phi__marks_add(phi__marks *marks, const phi_json *node, uint32_t line,
                             uint32_t column);
 PHI__FN void phi__marks_add_key(phi__marks *marks, const phi_json *node, uint32_t line,
                                 uint32_t column);
 
-/* False: the node has no place, and *line and *column are 0. */
+/* Finds the position of a node's value. False: there is none, and *line and *column are 0. */
 PHI__FN bool phi__marks_find(const phi__marks *marks, const phi_json *node, uint32_t *line,
                              uint32_t *column);
 
-/* The same of a member's key. */
+/* Finds the position of a member's key. False: there is none, and *line and *column are 0. */
 PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint32_t *line,
                             uint32_t *column);
 
 typedef enum phi__field_kind {
-    PHI__FIELD_STR, /* phi_str */
+    PHI__FIELD_STR, /* stored as phi_str */
     PHI__FIELD_BOOL,
-    /* Any integer or enum that is not negative. A value too large for it becomes its largest. */
+    /* Any integer or enum that is not negative. A value that is too large becomes the largest. */
     PHI__FIELD_UINT,
     PHI__FIELD_DOUBLE,
-    /* int64_t, Unix milliseconds; in JSON a date and time in UTC. */
+    /* int64_t in Unix milliseconds; in JSON a date and time in UTC. */
     PHI__FIELD_TIME
 } phi__field_kind;
 
 /* How an empty string, false and zero are written. */
 typedef enum phi__field_rule {
-    PHI__FIELD_ALWAYS, /* written as it is */
-    PHI__FIELD_SET,    /* left out */
-    PHI__FIELD_OPTION  /* null */
+    PHI__FIELD_ALWAYS, /* an empty value is written as it is */
+    PHI__FIELD_SET,    /* an empty value is left out */
+    PHI__FIELD_OPTION  /* an empty value is written as null */
 } phi__field_rule;
 
 typedef struct phi__field {
@@ -3008,42 +3101,43 @@ typedef struct phi__field {
             (rule)                                                                                 \
     }
 
-/* A member whose key is its name in the struct: PHI__KEYED(phi_usage, input, UINT, ALWAYS). */
+/* A field whose key is its name in the struct: PHI__KEYED(phi_usage, input, UINT, ALWAYS). */
 #define PHI__KEYED(type, member, kind, rule)                                                       \
     PHI__FIELD(type, member, #member, PHI__FIELD_##kind, PHI__FIELD_##rule)
 
-/* Appends the members, each with the comma before it that it needs. */
+/* Writes the fields of a struct as members, with commas where they are needed. */
 PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t count,
                               const void *from);
 
-/* A whole table, written and read, by its name. */
+/* Write and read all fields of an array of phi__field. */
 #define PHI__RECORDS_PUT(out, fields, from)                                                        \
     phi__records_put((out), (fields), PHI__COUNT(fields), (from))
 #define PHI__RECORDS_GET(node, fields, to, arena)                                                  \
     phi__records_get((node), (fields), PHI__COUNT(fields), (to), (arena))
 
-/* Sets every field of the table: a member that is missing or of another type gives empty, false or
-   zero. Strings are borrowed from the tree, or copied where there is an arena. False: no memory for
-   one. */
+/* Sets every field of the table. A member that is missing or of another type gives "", false or
+   zero. Strings are borrowed from the tree, or copied if there is an arena. False: no memory. */
 PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, size_t count,
                               void *to, phi_arena *arena);
 
-/* One member. */
 PHI__FN void phi__records_str(phi__buf *out, const char *key, phi_str value);
 PHI__FN void phi__records_option(phi__buf *out, const char *key, phi_str value); /* empty: null */
-PHI__FN void phi__records_some(phi__buf *out, const char *key, phi_str value); /* empty: nothing */
+PHI__FN void phi__records_some(phi__buf *out, const char *key, phi_str value); /* empty: left out */
 PHI__FN void phi__records_u64(phi__buf *out, const char *key, uint64_t n);
 PHI__FN void phi__records_i64(phi__buf *out, const char *key, int64_t n);
 PHI__FN void phi__records_double(phi__buf *out, const char *key, double d);
 PHI__FN void phi__records_bool(phi__buf *out, const char *key, bool b);
-PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b); /* false: nothing */
+PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b); /* false: left out */
 PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms);
 
-/* The key and raw JSON: "null", or the bracket that opens a value. */
+/* Writes the key and the strings as an array. */
+PHI__FN void phi__records_strs(phi__buf *out, const char *key, const phi_str *items, size_t count);
+
+/* Writes the key and raw JSON: "null", or the bracket that opens a value. */
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json);
 
-/* One member of a tree; missing or of another type: zero, "", false. A number that is too large:
-   the largest. */
+/* Read one member. A member that is missing or of another type gives zero, "" or false. A number
+   that is too large gives the largest value. */
 PHI__FN uint64_t phi__records_get_u64(const phi_json *node, const char *key);
 PHI__FN uint32_t phi__records_get_u32(const phi_json *node, const char *key);
 PHI__FN size_t phi__records_get_size(const phi_json *node, const char *key);
@@ -3052,78 +3146,76 @@ PHI__FN bool phi__records_get_bool(const phi_json *node, const char *key);
 PHI__FN phi_str phi__records_get_str(const phi_json *node, const char *key);
 PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 
-/* As phi_schema_check, but linear in objects of any size: their names are looked up in a table.
-   Where memory is short the work is that of phi_schema_check. */
+/* Checks as phi_schema_check does, but in linear time for objects of any size, because names are
+   looked up in a table. If there is no memory for the table, it works as phi_schema_check does. */
 PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
                                      const phi_json *value, const char *name,
                                      phi_schema_error *error);
 
-/* PHI_OK: the schema is well formed and all of it is understood. PHI_UNSUPPORTED: a keyword that
-   restricts and is not understood, as in schema.properties.path: "pattern" is not supported;
-   PHI_PARSE: malformed; PHI_TOO_BIG: nested too deeply. */
+/* Checks a schema. PHI_OK: it is well formed and fully supported. PHI_UNSUPPORTED: a restricting
+   keyword is not supported, as in: schema.properties.path: "pattern" is not supported. PHI_PARSE:
+   malformed; PHI_TOO_BIG: nested too deeply. */
 PHI__FN phi_status phi__schema_valid(const phi_json *schema, phi_schema_error *error);
 
-/* Compares a key with a step of a JSON pointer, in which ~1 is a slash and ~0 a tilde. */
+/* True if a key equals a step of a JSON Pointer, in which ~1 is a slash and ~0 a tilde. */
 PHI__FN bool phi__schema_same_step(phi_str key, phi_str step);
 #define PHI__SSE_EVENT_MOST (16u << 20) /* bytes of an event, by default */
 
 typedef struct phi__sse_event {
-    phi_str name; /* of the event: line; empty: none */
+    phi_str name; /* from the event: line; empty: none */
     phi_str data;
 } phi__sse_event;
 
-/* Where a broken stream is to be resumed: of the events that were complete. Its owner's; init its
-   buffers, free them. */
+/* Where to resume a stream: after its last complete event. The owner calls init and free. */
 typedef struct phi__sse_resume {
-    phi__buf id;      /* of the last event that had one, with or without data; empty: none */
-    phi__buf id_next; /* of the event under way */
+    phi__buf id;      /* id of the last event that had one, even without data; empty: none */
+    phi__buf id_next; /* id of the current event */
     bool has_next;
     bool has_retry;
-    uint64_t retry_ms; /* the delay before the stream is to be opened again */
+    uint64_t retry_ms; /* how long to wait before the stream is opened again */
 } phi__sse_resume;
 
 PHI__FN void phi__sse_resume_init(phi__sse_resume *resume, phi_memory *memory);
 PHI__FN void phi__sse_resume_free(phi__sse_resume *resume); /* twice is harmless */
 
 typedef struct phi__sse {
-    phi__buf line; /* a line that was cut */
-    phi__buf data; /* data lines before the one under way */
+    phi__buf line; /* the beginning of a line that was cut */
+    phi__buf data; /* earlier data lines of the current event */
     phi__buf name;
-    phi_str view;         /* a single data line that lies in the bytes fed */
-    const char *at, *end; /* the fed bytes that are not read yet */
+    phi_str view;         /* a single data line, in the fed bytes */
+    const char *at, *end; /* fed bytes that are not read yet */
     size_t max_event_bytes;
-    uint64_t comments; /* comment lines so far: keep-alives */
-    uint64_t events;   /* handed out so far */
-    uint32_t bom;      /* bytes of a byte order mark seen; 3: that is behind us */
+    uint64_t comments; /* comment lines so far; servers send them as keep-alives */
+    uint64_t events;   /* events returned so far */
+    uint32_t bom;      /* bytes of a byte order mark seen; 3: skipped, or missing */
     bool has_data, viewed, skip_lf, handed;
-    bool strays; /* set after init, to get stray JSON */
-    bool stray;  /* the event under way, or the one handed out, is stray JSON */
+    bool strays; /* accept stray JSON lines as events; set after init */
+    bool stray;  /* the current or last returned event is stray JSON */
     phi_status status;
-    phi__sse_resume *resume; /* set after init, to get ids and retries; borrowed; NULL: ignored */
+    phi__sse_resume *resume; /* gets ids and retries; borrowed; set after init; NULL: ignore them */
 } phi__sse;
 
-/* max_event_bytes: data and name of one event, or one line, at most (default 16 MiB). Takes no
-   memory yet. */
+/* max_event_bytes limits the data and name of one event, and one line (default 16 MiB). */
 PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes);
 PHI__FN void phi__sse_free(phi__sse *sse); /* twice is harmless */
 
-/* Before the first byte of a stream that resumes another one: it reads ids into `resume`, where the
-   id of an event that was cut counts for nothing. */
+/* Sets `resume`, which gets the ids of the stream; call this before the first byte. The id of an
+   event that was cut in an earlier stream is dropped. */
 PHI__FN void phi__sse_resume_with(phi__sse *sse, phi__sse_resume *resume);
 
-/* The next bytes of the stream, borrowed. The bytes fed before must be read: next returned 0. */
+/* Passes the next bytes, which are borrowed. Earlier bytes must be read: next returned 0. */
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len);
 
-/* 1: an event; 0: needs more bytes; PHI_TOO_BIG or PHI_NO_MEMORY: dead until reset. */
+/* 1: an event; 0: more bytes are needed; PHI_TOO_BIG, PHI_NO_MEMORY: unusable until freed. */
 PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out);
 
-/* After the last byte, when next has returned 0: hands out an event that no blank line ended. As
-   next; afterwards 0. */
+/* Call this after the last byte, when next has returned 0. Returns an event that no blank line
+   ended, as next would; then 0. */
 PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
 
 /* ---- src/text/json_in.h ---- */
 
-/* json_in.h - what the files of text/ share and other rooms do not see. */
+/* json_in.h - shared by the files of text/, not for other rooms. */
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -3133,14 +3225,31 @@ enum {
     PHI__SSE_ID_MOST = 1024,
     PHI__JSON_FIELDS_DEPTH = 64,    /* open arrays and objects; deeper is PHI_TOO_BIG */
     PHI__JSON_FIELDS_PATH = 1024,   /* bytes of a path; a longer one is PHI_TOO_BIG */
-    PHI__JSON_FIELDS_NUMBER = 65536 /* bytes of a number, as for the reader */
+    PHI__JSON_FIELDS_NUMBER = 65536 /* bytes of a number, as in the reader */
 };
 
 PHI__FN bool phi__json_cursor_take_num(phi__json_cursor *c, double *out);
 
+/* ---- numbers, and hashes of members ---- */
+
+/* Returns the first byte in [at, end) that cannot be part of a number. */
+static inline const char *phi__json_number_bytes(const char *at, const char *end) {
+    while (at < end && (phi__is_digit(*at) || *at == '.' || *at == '-' || *at == '+' ||
+                        *at == 'e' || *at == 'E'))
+        at++;
+    return at;
+}
+
+/* Returns the hash of an object's member for a table, whose address is the seed. */
+static inline uint64_t phi__json_member_hash(const void *table, const phi_json *object,
+                                             phi_str key) {
+    uint64_t of = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
+    return phi__map_hash((uint64_t)(uintptr_t)table ^ of ^ of >> 32, key);
+}
+
 /* ---- strings ---- */
 #if defined(__SSE2__)
-/* A bit for each byte that is not plain; signed, so that bytes from 0x80 are below the space. */
+/* Returns a bit for each byte that is not plain. Signed, bytes from 0x80 are less than a space. */
 static inline int phi__json_special(__m128i block) {
     return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')),
                                                        _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'))),
@@ -3150,7 +3259,7 @@ static inline int phi__json_special(__m128i block) {
 #endif
 #define PHI__JSON_ONES UINT64_C(0x0101010101010101)
 
-/* The highest bit of each byte that is zero, and of none before the first of those. */
+/* Returns a word with the highest bit of each zero byte set; only the lowest set bit is sure. */
 static inline uint64_t phi__json_zero_bytes(uint64_t word) {
     return (word - PHI__JSON_ONES) & ~word & PHI__JSON_ONES << 7;
 }
@@ -3170,7 +3279,7 @@ static inline bool phi__json_special_word(const char *at) {
             PHI__JSON_ONES << 7) != 0;
 }
 
-/* The same for mostly short texts: checks the first bytes in line. */
+/* Returns the first byte that is not plain, or end; the first bytes are checked inline. */
 static inline const char *phi__json_plain_short(const char *at, const char *end) {
 #if defined(__SSE2__)
     if (end - at >= 16) {
@@ -3183,7 +3292,7 @@ static inline const char *phi__json_plain_short(const char *at, const char *end)
     return phi__json_text_plain_end(at, end);
 }
 
-/* The same where the way is mostly short. */
+/* Like phi__json_text_quote; the first bytes are checked inline. */
 static inline const char *phi__json_quote_short(const char *at, const char *end, bool *escaped) {
 #if defined(__SSE2__)
     if (end - at >= 16) {
@@ -3191,7 +3300,7 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
         int quote = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
         int escape = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
         *escaped = false;
-        /* no escape below the first quote */
+        /* no backslash before the first quote */
         if (quote != 0 && (escape & (quote - 1) & ~quote) == 0)
             return at + __builtin_ctz((unsigned)quote);
         if (escape == 0) at += 16;
@@ -3200,23 +3309,23 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
     return phi__json_text_quote(at, end, escaped);
 }
 
-/* Length of the escape at the backslash `at`, its code point in *code: 2, 6, or 12 for a pair of
-   surrogates. A lone surrogate is 6, and the code is the surrogate's. 0: no escape, or cut. */
+/* Returns the length of the escape at the backslash `at`: 2, 6, or 12 for a surrogate pair. Sets
+   *code to its code point, or to a lone surrogate. 0: no escape, or it is cut. */
 PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *code);
 
-/* Unescapes about `most` bytes of [at, end), at least one byte and no sequence in part, to *to,
-   which moves on. Bad bytes become U+FFFD. Takes at most `most` + PHI__JSON_RUN_MORE bytes and
-   writes at most three times as many; without bad bytes it never writes more than it takes, so it
-   may work in place. Returns where it stopped. */
+/* Unescapes about `most` bytes of [at, end) to *to, and advances *to. Takes at least one byte, no
+   part of a sequence, and at most `most` + PHI__JSON_RUN_MORE bytes. Writes at most three times as
+   many. Bad bytes become U+FFFD; without them it never writes more than it takes, so it may work in
+   place. Returns the first byte that was not taken. */
 #define PHI__JSON_RUN_MORE 12
 PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end, size_t most,
                                                 char **to);
 
 /* ---- src/text/json_cursor.c ---- */
 
-/* json_cursor.c - the pull scan, and the public search by path on top of it. */
+/* json_cursor.c - scans a JSON text value by value, without a tree; finds a value by its path. */
 
-/* The next byte that is not white space, or 0: the end, or a text that was bad before. */
+/* Skips white space and returns the next byte. 0: the text ended or was bad before. */
 static inline char phi__cursor_next(phi__json_cursor *c) {
     while (c->at < c->end && phi__json_white(*c->at)) c->at++;
     return c->at < c->end ? *c->at : '\0';
@@ -3250,15 +3359,7 @@ PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c) {
 
 /* ---- skipping ---- */
 
-/* Past a number, or what looks like one. */
-static const char *phi__cursor_number(const char *at, const char *end) {
-    while (at < end && ((unsigned)((unsigned char)*at - '0') < 10 || *at == '.' || *at == '-' ||
-                        *at == '+' || *at == 'e' || *at == 'E'))
-        at++;
-    return at;
-}
-
-/* A number or a literal, and what ends such a thing after it. */
+/* Skips a number or a literal, which must end at a bracket, a comma or white space. */
 static bool phi__cursor_skip_word(phi__json_cursor *c) {
     const char *at = c->at;
     size_t left = (size_t)(c->end - at);
@@ -3267,7 +3368,7 @@ static bool phi__cursor_skip_word(phi__json_cursor *c) {
     else if (left >= 5 && memcmp(at, "false", 5) == 0)
         at += 5;
     else if (*at == '-' || phi__is_digit(*at))
-        at = phi__cursor_number(at, c->end);
+        at = phi__json_number_bytes(at, c->end);
     else
         return phi__cursor_bad(c);
     if (at < c->end && *at != ',' && *at != '}' && *at != ']' && !phi__json_white(*at))
@@ -3284,7 +3385,7 @@ static inline bool phi__cursor_skip_string(phi__json_cursor *c) {
     return true;
 }
 
-/* From an opening bracket to its closing one; a bit for each level says which kind is open. */
+/* Skips from an opening bracket to its closing one. `kinds` has a bit for each open bracket. */
 static bool phi__cursor_skip_nested(phi__json_cursor *c) {
     uint32_t kinds[PHI_JSON_MAX_DEPTH / 32], depth = 0;
     while (c->at < c->end) {
@@ -3317,7 +3418,7 @@ PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c) {
     return c->at < c->end ? phi__cursor_skip_word(c) : phi__cursor_bad(c);
 }
 
-/* The value is of another type than the caller wants. */
+/* Skips a value of an unwanted type. Returns false. */
 static bool phi__cursor_other(phi__json_cursor *c) {
     (void)phi__json_cursor_skip(c);
     return false;
@@ -3348,7 +3449,7 @@ PHI__FN bool phi__json_cursor_in_array(phi__json_cursor *c, phi_str text) {
     return text.len > 0 && phi__cursor_enter(c, '[');
 }
 
-/* At the start of the next member or item; false: at the end of the container, or bad. */
+/* Moves to the start of the next member or item. False: the container ended, or the text is bad. */
 static inline bool phi__cursor_step(phi__json_cursor *c, char closing) {
     char b = phi__cursor_next(c);
     if (b == closing) {
@@ -3367,7 +3468,7 @@ static inline bool phi__cursor_step(phi__json_cursor *c, char closing) {
 
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key) {
     const char *at = c->at, *end = c->end;
-    if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"') /* without white space */
+    if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"') /* no white space */
         at++;
     else {
         if (!phi__cursor_step(c, '}')) return false;
@@ -3419,7 +3520,7 @@ static bool phi__cursor_take_number(phi__json_cursor *c, phi__json_number *out) 
     const char *bad;
     if (phi__json_cursor_peek(c) != PHI_JSON_NUMBER) return phi__cursor_other(c);
     const char *end = phi__json_number_read(c->at, c->end, out, &bad);
-    if (end == NULL) return phi__cursor_other(c); /* as long as it has an end */
+    if (end == NULL) return phi__cursor_other(c); /* skips it like a word */
     c->at = end;
     c->first = false;
     return true;
@@ -3457,7 +3558,7 @@ PHI__FN bool phi__json_cursor_done(phi__json_cursor *c) {
 
 /* ---- strings ---- */
 
-#define PHI__JSON_UNESCAPE_SLICE 256u /* bytes; room is made for thrice that */
+#define PHI__JSON_UNESCAPE_SLICE 256u /* bytes; three times as many are reserved */
 
 PHI__FN void phi__json_cursor_unescape(phi__buf *out, phi__json_text text) {
     const char *at = text.at, *end = text.at + text.len;
@@ -3474,7 +3575,6 @@ PHI__FN void phi__json_cursor_unescape(phi__buf *out, phi__json_text text) {
     }
 }
 
-/* How long the text is, unescaped. */
 static size_t phi__cursor_unescaped_len(phi__json_text text) {
     const char *at = text.at, *end = text.at + text.len;
     size_t len = 0;
@@ -3489,8 +3589,9 @@ static size_t phi__cursor_unescaped_len(phi__json_text text) {
 }
 
 PHI__FN bool phi__json_cursor_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out) {
+    if (text.len > SIZE_MAX / 4) return false; /* each byte may become three bytes */
     size_t len = phi__cursor_unescaped_len(text);
-    char *copy = len == SIZE_MAX ? NULL : phi__arena_bytes(arena, len + 1), *to = copy;
+    char *copy = phi__arena_bytes(arena, len + 1), *to = copy;
     const char *end = text.at + text.len;
     if (copy == NULL) return false;
     if (text.len > 0) (void)phi__json_text_unescape_run(text.at, end, text.len, &to);
@@ -3511,13 +3612,13 @@ PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain) {
     return plain.len == 0;
 }
 
-/* ---- public ---- */
+/* ---- finding a value by its path ---- */
 
-/* Goes to the member or item that one step of the path names. */
+/* Moves to the member or item that one step of the path names. */
 static bool phi__cursor_find_step(phi__json_cursor *c, const phi__json_step *step) {
     size_t left = step->index;
     if (!step->is_index) {
-        /* Goes to the last member of that name, as phi_json_get does. */
+        /* Moves to the last member of that name, as phi_json_get does. */
         phi_str name = step->key;
         const char *found = NULL;
         phi__json_text key;
@@ -3586,9 +3687,9 @@ PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *ou
     return phi__json_cursor_take_num(&c, out) && phi__json_cursor_done(&c);
 }
 
-/* ---- the members of an object that a pull scan keeps ----
+/* ---- tables of members ----
 
-   A table says which, and where in a struct they go:
+   A table says which members of an object are kept, and where in a struct they go:
 
        static const phi__json_member members[] = {
            PHI__MEMBER(struct event, type, "type", PHI__MEMBER_TEXT),
@@ -3597,9 +3698,9 @@ PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *ou
        struct event event = PHI_ZERO;
        good = phi__json_members_read(data, members, &event, NULL);
 
-   A member that is missing, null or of another type leaves its place as it was, but for RAW and BY;
-   of equal names the last one counts. All other members are skipped. A function (BY) reads members
-   that a table cannot describe. */
+   A member that is missing, null or of another type leaves its field unchanged, except for RAW and
+   BY. The last of several equal names counts. All other members are skipped. A function (BY) reads
+   members that a table cannot describe. */
 
 static void phi__members_raw(phi__json_cursor *c, bool wanted, phi_str *out) {
     if (!wanted)
@@ -3608,7 +3709,7 @@ static void phi__members_raw(phi__json_cursor *c, bool wanted, phi_str *out) {
         out->len = 0;
 }
 
-/* Names are short: a few loads, where memcmp would be a call. */
+/* Names are short, so a few loads are faster than a call of memcmp. */
 static inline bool phi__members_is(const phi__json_member *m, const phi__json_text *key) {
     const char *a = m->name, *b = key->at;
     size_t n = m->len;
@@ -3626,7 +3727,7 @@ static inline bool phi__members_is(const phi__json_member *m, const phi__json_te
     return x[0] == y[0] && x[1] == y[1];
 }
 
-/* The member of that name from `at` on and before `end`, or before the table's end; NULL: none. */
+/* Returns the row for that name, from `at` up to `end` or the table's end. NULL: no such row. */
 static const phi__json_member *phi__members_look(const phi__json_member *at,
                                                  const phi__json_member *end,
                                                  const phi__json_text *key) {
@@ -3639,7 +3740,7 @@ static const phi__json_member *phi__members_look(const phi__json_member *at,
 
 PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_member *members,
                                         void *to) {
-    const phi__json_member *next = members; /* mostly they come in the table's order */
+    const phi__json_member *next = members; /* members mostly come in the table's order */
     phi__json_text key;
     uint32_t seen = 0;
     if (!phi__json_cursor_enter_object(c)) return 0;
@@ -3702,28 +3803,28 @@ PHI__FN bool phi__json_members_read(phi_str text, const phi__json_member *member
 /* json_fields.c - a state machine over the bytes of a growing text: each call continues where the
    last one stopped.
 
-   No byte is read twice, except those of a cut number or escape, and of keys. */
+   No byte is read twice, except the bytes of keys and of a cut number or escape. */
 
 enum phi__json_field_state {
     PHI__JSON_FIELD_VALUE,
-    PHI__JSON_FIELD_FIRST_ITEM, /* or the closing bracket */
-    PHI__JSON_FIELD_FIRST_KEY,  /* or the closing bracket */
+    PHI__JSON_FIELD_FIRST_ITEM, /* an item or the closing bracket is next */
+    PHI__JSON_FIELD_FIRST_KEY,  /* a key or the closing bracket is next */
     PHI__JSON_FIELD_KEY,
     PHI__JSON_FIELD_COLON,
-    PHI__JSON_FIELD_AFTER, /* a comma or a closing bracket */
+    PHI__JSON_FIELD_AFTER, /* a comma or a closing bracket is next */
     PHI__JSON_FIELD_END,
-    PHI__JSON_FIELD_IN_KEY, /* from here on: inside of a token */
+    PHI__JSON_FIELD_IN_KEY, /* this and the next states are inside a token */
     PHI__JSON_FIELD_IN_STRING,
     PHI__JSON_FIELD_IN_NUMBER,
     PHI__JSON_FIELD_IN_WORD
 };
 
-/* The outcome of reading the next bytes. */
+/* The result of reading the next bytes. */
 typedef enum phi__json_field_got {
-    PHI__JSON_FIELD_MORE, /* go on */
-    PHI__JSON_FIELD_CUT,  /* the text must grow first */
+    PHI__JSON_FIELD_MORE, /* read on */
+    PHI__JSON_FIELD_CUT,  /* more text is needed */
     PHI__JSON_FIELD_FOUND,
-    PHI__JSON_FIELD_WRONG /* the status says what */
+    PHI__JSON_FIELD_WRONG /* f->status has the error */
 } phi__json_field_got;
 
 static phi__json_field_got phi__fields_fail(phi__json_fields *f, phi_status status) {
@@ -3745,10 +3846,10 @@ static phi__json_field_got phi__fields_path(phi__json_fields *f) {
     return PHI__JSON_FIELD_MORE;
 }
 
-/* A key is whole; `raw` is what its quotes hold. */
+/* Sets the path for a complete key; `raw` is the text between its quotes. */
 static phi__json_field_got phi__fields_key(phi__json_fields *f, phi_str raw) {
     phi__json_text text;
-    if (raw.len > 6 * (size_t)PHI__JSON_FIELDS_PATH) /* all of it escapes: still too long */
+    if (raw.len > 6 * (size_t)PHI__JSON_FIELDS_PATH) /* too long even if all bytes are escapes */
         return phi__fields_fail(f, PHI_TOO_BIG);
     f->path.len = f->open[f->depth - 1].path_len;
     phi__buf_char(&f->path, '/');
@@ -3757,7 +3858,7 @@ static phi__json_field_got phi__fields_key(phi__json_fields *f, phi_str raw) {
     text.len = raw.len;
     text.escaped = raw.len > 0 && memchr(raw.at, '\\', raw.len) != NULL;
     phi__json_cursor_unescape(&f->path, text);
-    /* "~" becomes "~0" and "/" becomes "~1", from the path's byte `from` on, in place. */
+    /* Escapes the path in place from byte `from` on: "~" becomes "~0", and "/" becomes "~1". */
     size_t more = 0, i;
     for (i = from; i < f->path.len; i++) more += f->path.at[i] == '~' || f->path.at[i] == '/';
     if (more != 0 && phi__buf_reserve(&f->path, more) != NULL) {
@@ -3779,7 +3880,8 @@ static phi__json_field_got phi__fields_key(phi__json_fields *f, phi_str raw) {
 
 /* ---- tokens ---- */
 
-/* Length of an escape or a UTF-8 sequence inside a string. 0: it is cut, or wrong. */
+/* Returns the length of an escape or a UTF-8 sequence in a string. 0: it is cut, or wrong (then
+   f->status has an error). */
 static size_t phi__fields_odd(phi__json_fields *f, const char *at, const char *end) {
     size_t left = (size_t)(end - at), n;
     uint32_t code = 0;
@@ -3788,7 +3890,7 @@ static size_t phi__fields_odd(phi__json_fields *f, const char *at, const char *e
         if (n == 0 && left < 6) return 0;
         if (n == 6 && code >= 0xd800 && code <= 0xdfff) {
             if (code <= 0xdbff && left < 12) return 0;
-            n = 0; /* half of a pair */
+            n = 0; /* half of a surrogate pair */
         }
     } else {
         n = (unsigned char)*at >= 0x80 ? phi__json_text_utf8(at, end) : 0;
@@ -3815,14 +3917,10 @@ static phi__json_field_got phi__fields_string(phi__json_fields *f, phi_str text,
     return phi__fields_found(f, all, value);
 }
 
-static bool phi__fields_digit(char c) {
-    return phi__is_digit(c) || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
-}
-
 static phi__json_field_got phi__fields_number(phi__json_fields *f, phi_str text, phi_str *value) {
     const char *from = text.at + f->token, *bad;
     phi__json_number number;
-    while (f->at < text.len && phi__fields_digit(text.at[f->at])) f->at++;
+    f->at = (size_t)(phi__json_number_bytes(text.at + f->at, text.at + text.len) - text.at);
     if (f->at - f->token >= PHI__JSON_FIELDS_NUMBER) return phi__fields_fail(f, PHI_TOO_BIG);
     if (f->at == text.len) return PHI__JSON_FIELD_CUT;
     const char *end = text.at + f->at;
@@ -3855,7 +3953,7 @@ static phi__json_field_got phi__fields_close(phi__json_fields *f, phi_str *value
     return PHI__JSON_FIELD_MORE;
 }
 
-/* The path of an array's next item. */
+/* Sets the path for the next item, if an array is open. */
 static phi__json_field_got phi__fields_item(phi__json_fields *f) {
     phi__json_frame *in = f->depth > 0 ? &f->open[f->depth - 1] : NULL;
     if (in == NULL || in->object) return PHI__JSON_FIELD_MORE;
@@ -3906,7 +4004,7 @@ static phi__json_field_got phi__fields_after(phi__json_fields *f, char c, phi_st
     return PHI__JSON_FIELD_MORE;
 }
 
-/* ---- the machine ---- */
+/* ---- the state machine ---- */
 
 static phi__json_field_got phi__fields_look(phi__json_fields *f, phi_str text, phi_str *value) {
     switch (f->state) {
@@ -3918,31 +4016,30 @@ static phi__json_field_got phi__fields_look(phi__json_fields *f, phi_str text, p
     }
     if (f->at == text.len) return PHI__JSON_FIELD_CUT;
     char c = text.at[f->at];
-    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') {
-        /* The next byte that is no blank, between two tokens. */
-        switch (f->state) {
-        case PHI__JSON_FIELD_FIRST_ITEM:
-            return c == ']' ? phi__fields_close(f, value) : phi__fields_begin(f, c);
-        case PHI__JSON_FIELD_VALUE: return phi__fields_begin(f, c);
-        case PHI__JSON_FIELD_AFTER: return phi__fields_after(f, c, value);
-        case PHI__JSON_FIELD_FIRST_KEY:
-            if (c == '}') return phi__fields_close(f, value);
-            break;
-        case PHI__JSON_FIELD_COLON:
-            if (c != ':') return phi__fields_fail(f, PHI_PARSE);
-            f->at++;
-            f->state = PHI__JSON_FIELD_VALUE;
-            return PHI__JSON_FIELD_MORE;
-        case PHI__JSON_FIELD_KEY: break;
-        /* the text is whole, and something follows */
-        default: return phi__fields_fail(f, PHI_PARSE);
-        }
-        if (c != '"') return phi__fields_fail(f, PHI_PARSE);
-        f->token = f->at++;
-        f->state = PHI__JSON_FIELD_IN_KEY;
+    if (phi__json_white(c)) {
+        f->at++;
         return PHI__JSON_FIELD_MORE;
     }
-    f->at++;
+    switch (f->state) {
+    case PHI__JSON_FIELD_FIRST_ITEM:
+        return c == ']' ? phi__fields_close(f, value) : phi__fields_begin(f, c);
+    case PHI__JSON_FIELD_VALUE: return phi__fields_begin(f, c);
+    case PHI__JSON_FIELD_AFTER: return phi__fields_after(f, c, value);
+    case PHI__JSON_FIELD_FIRST_KEY:
+        if (c == '}') return phi__fields_close(f, value);
+        break;
+    case PHI__JSON_FIELD_COLON:
+        if (c != ':') return phi__fields_fail(f, PHI_PARSE);
+        f->at++;
+        f->state = PHI__JSON_FIELD_VALUE;
+        return PHI__JSON_FIELD_MORE;
+    case PHI__JSON_FIELD_KEY: break;
+    /* the text is complete, and more follows */
+    default: return phi__fields_fail(f, PHI_PARSE);
+    }
+    if (c != '"') return phi__fields_fail(f, PHI_PARSE);
+    f->token = f->at++;
+    f->state = PHI__JSON_FIELD_IN_KEY;
     return PHI__JSON_FIELD_MORE;
 }
 
@@ -3973,7 +4070,7 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
 
 /* ---- src/text/json_get.c ---- */
 
-/* json_get.c - looking at a tree: types, values, members, paths, equality. */
+/* json_get.c - reads, compares, builds, changes and loads trees; looks up members by name. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -3983,7 +4080,7 @@ PHI__FN bool phi__json_get_number_i64(const phi__json_number *n, int64_t *out) {
         *out = n->v.i;
         return true;
     }
-    /* -2^63 as a double is mostly an integer below it, rounded: as itself it is an integer kind. */
+    /* An integer node has -2^63 itself. The double -2^63 is mostly a smaller number, rounded. */
     if (n->kind != PHI__JSON_DOUBLE || !(n->v.d > -9223372036854775808.0) ||
         !(n->v.d < 9223372036854775808.0) || (double)(int64_t)n->v.d != n->v.d)
         return false;
@@ -4040,8 +4137,8 @@ PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step) {
     return true;
 }
 
-/* Which of names[from..to) it has; `to`: none of them. They are not empty, and the first byte
-   mostly decides. */
+/* Returns the index of the child's name in names[from..to), or `to` if it is not there. The names
+   are not empty, and their first bytes mostly differ. */
 static inline size_t phi__json_get_name_of(const phi_json *child, const phi_str *names, size_t from,
                                            size_t to) {
     size_t len = phi__json_key_len(child), i;
@@ -4096,12 +4193,11 @@ PHI_API phi_json_type phi_json_type_of(const phi_json *node) {
     }
 }
 
-/* A number without a fraction. */
 static bool phi__json_get_whole(const phi_json *node) {
     if (phi__json_kind_of(node) != PHI__JSON_DOUBLE) return true;
     double d = node->v.d;
-    if (!(d > -9007199254740992.0 && d < 9007199254740992.0)) /* no fraction fits in there */
-        return d - d == 0;                                    /* not of infinities and NaN */
+    if (!(d > -9007199254740992.0 && d < 9007199254740992.0)) /* larger doubles have no fraction */
+        return d - d == 0;                                    /* false for infinities and NaN */
     return (double)(int64_t)d == d;
 }
 
@@ -4212,7 +4308,7 @@ static bool phi__json_get_same_number(const phi_json *a, const phi_json *b) {
     uint64_t u;
     if (kind == phi__json_kind_of(b))
         return kind == PHI__JSON_DOUBLE ? a->v.d == b->v.d : a->v.u == b->v.u;
-    if (kind != PHI__JSON_DOUBLE) { /* an integer kind: compare it with the other's value */
+    if (kind != PHI__JSON_DOUBLE) { /* swap: the double first */
         const phi_json *other = a;
         a = b;
         b = other;
@@ -4236,8 +4332,8 @@ static bool phi__json_get_same_keys(const phi_json *a, const phi_json *b) {
     return true;
 }
 
-/* Members count as get finds them: the last of a name. No pair is compared twice, so that nesting
-   does not multiply the work. */
+/* Only the last member of each name counts, as with phi_json_get. No pair is compared twice, so
+   nesting does not multiply the work. */
 static bool phi__json_get_same_object(const phi_json *a, const phi_json *b, unsigned depth) {
     phi_json_iter ia = phi_json_each(a), ib = phi_json_each(b);
     bool in_step = phi__json_get_same_keys(a, b);
@@ -4295,7 +4391,7 @@ static phi_json *phi__json_edit_make(phi_arena *arena, uint32_t kind) {
     return node;
 }
 
-/* A value may be put into a container: PHI_OK, or what to answer. */
+/* Returns PHI_OK if a value may be put into a container, else the status for the caller. */
 static phi_status phi__json_edit_may_hold(const phi_json *container, uint32_t kind,
                                           const phi_json *value) {
     if (container == NULL || phi__json_kind_of(container) != kind) return PHI_BAD_ARG;
@@ -4306,7 +4402,7 @@ static phi_status phi__json_edit_may_hold(const phi_json *container, uint32_t ki
     return PHI_OK;
 }
 
-/* Takes `child`, which follows `before`, out of the ring (json_get.c). */
+/* Takes `child`, which follows `before`, out of the container's ring. */
 static void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_json *child) {
     before->next = child->next;
     if (container->v.last == child) container->v.last = container->len == 1 ? NULL : before;
@@ -4314,7 +4410,7 @@ static void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_jso
     child->next = NULL;
 }
 
-/* Unlinks all members of that name but `keep`; returns the last of them, `keep` included. */
+/* Unlinks all members of that name but `keep`. Returns the last one, `keep` included. */
 static phi_json *phi__json_edit_unlink_named(phi_json *object, phi_str key, const phi_json *keep) {
     phi_json *before = object->v.last, *found = NULL;
     uint32_t left = object->len;
@@ -4448,7 +4544,7 @@ PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_st
     (void)phi__json_edit_unlink_named(object, copy, old);
     phi_json *before = old;
     while (before->next != old) before = before->next;
-    value->next = before == old ? value : old->next; /* alone in the ring, or not */
+    value->next = before == old ? value : old->next; /* `old` may be alone in the ring */
     if (before != old) before->next = value;
     if (object->v.last == old) object->v.last = value;
     old->next = NULL;
@@ -4484,13 +4580,13 @@ PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index) {
     return child;
 }
 
-/* ---- a whole JSON text into an arena, or into a document that owns its memory ---- */
+/* ---- documents: JSON texts in their own arena ---- */
 
 typedef struct phi__json_load_document {
-    phi_memory own;     /* where the caller gave none */
-    phi_memory *memory; /* own, or the caller's */
+    phi_memory own;     /* used if the caller gives no memory */
+    phi_memory *memory; /* &own, or the caller's memory */
     phi_arena arena;
-    phi_json root; /* what the caller holds */
+    phi_json root; /* the node that the caller gets */
 } phi__json_load_document;
 
 static bool phi__json_load_is(const phi_json *node) {
@@ -4510,7 +4606,7 @@ static phi_json *phi__json_load_fail(phi_parse_error *error, phi_status status, 
     return NULL;
 }
 
-/* An empty document. It is not moved while it lives. */
+/* Returns an empty document. It must not move, since it has a pointer to itself. */
 static phi__json_load_document *phi__json_load_new(phi_memory *memory) {
     phi__json_load_document *d;
     phi_memory own;
@@ -4531,7 +4627,7 @@ static void phi__json_load_free(phi__json_load_document *d) {
 
 #ifndef PHI_NO_FILES
 
-/* Why the file was not read. */
+/* Sets *error from the errno of a failed read. Returns NULL. */
 static phi_json *phi__json_load_trouble(phi_parse_error *error, const char *path, int code) {
     if (code == ENOENT) return phi__json_load_fail(error, PHI_NOT_FOUND, "there is no file ", path);
     if (code == EISDIR) return phi__json_load_fail(error, PHI_IO, "a directory: ", path);
@@ -4539,7 +4635,7 @@ static phi_json *phi__json_load_trouble(phi_parse_error *error, const char *path
     return phi__json_load_fail(error, PHI_IO, "the file cannot be read: ", path);
 }
 
-/* A file to its end. False: *error says why. */
+/* Reads a file to its end. False: *error says why. */
 static bool phi__json_load_read(FILE *file, const char *path, phi__buf *text,
                                 phi_parse_error *error) {
     for (;;) {
@@ -4628,16 +4724,11 @@ PHI_API phi_arena *phi_json_arena(phi_json *root) {
     return phi__json_load_is(root) ? &phi__json_load_of(root)->arena : NULL;
 }
 
-/* ---- the members of a tree's objects by their names ---- */
+/* ---- a table of members by object and name ---- */
 
 typedef struct phi__index_entry {
     phi_json *object, *before, *node;
 } phi__index_entry;
-
-static uint64_t phi__index_hash(const phi__json_index *index, const phi_json *object, phi_str key) {
-    uint64_t of = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
-    return phi__map_hash((uint64_t)(uintptr_t)index ^ of ^ of >> 32, key);
-}
 
 static phi_str phi__index_key(const phi_json *member) {
     return phi__str(member->key, phi__json_key_len(member));
@@ -4656,11 +4747,11 @@ static phi__index_entry *phi__index_look(phi__json_index *index, const phi_json 
     return entry;
 }
 
-/* The entry of a member that is in the table. */
+/* Returns the entry of a member, which is in the table. */
 static phi__index_entry *phi__index_of(phi__json_index *index, const phi_json *object,
                                        const phi_json *member) {
     phi_str key = phi__index_key(member);
-    return phi__index_look(index, object, key, phi__index_hash(index, object, key));
+    return phi__index_look(index, object, key, phi__json_member_hash(index, object, key));
 }
 
 static bool phi__index_add(phi__json_index *index, phi_json *object, uint64_t hash,
@@ -4676,8 +4767,7 @@ static bool phi__index_add(phi__json_index *index, phi_json *object, uint64_t ha
     return true;
 }
 
-/* Removes members that have a later one of their name, and gives each entry the node before its
-   own. */
+/* Removes members that have a later member of the same name. Sets `before` in each entry. */
 static void phi__index_link(phi__json_index *index, phi_json *object) {
     phi_json *before = object->v.last, *child;
     uint32_t left = object->len;
@@ -4694,9 +4784,9 @@ static void phi__index_link(phi__json_index *index, phi_json *object) {
     }
 }
 
-/* False: no memory. */
+/* Puts the members of an object into the table, once. False: no memory. */
 static bool phi__index_know(phi__json_index *index, phi_json *object) {
-    uint64_t mark = phi__index_hash(index, object, PHI__LIT(""));
+    uint64_t mark = phi__json_member_hash(index, object, PHI__LIT(""));
     phi__index_entry *entry;
     phi_json_iter it = phi_json_each(object);
     size_t probe = 0;
@@ -4705,7 +4795,7 @@ static bool phi__index_know(phi__json_index *index, phi_json *object) {
     while (phi_json_next(&it) != NULL) {
         phi_json *child = (phi_json *)(uintptr_t)it.at;
         phi_str key = phi__index_key(child);
-        uint64_t hash = phi__index_hash(index, object, key);
+        uint64_t hash = phi__json_member_hash(index, object, key);
         index->walked++;
         entry = phi__index_look(index, object, key, hash);
         if (entry != NULL)
@@ -4737,14 +4827,14 @@ PHI__FN bool phi__json_index_get(phi__json_index *index, phi_json *object, phi_s
                                  phi_json **found) {
     if (!phi__index_know(index, object)) return false;
     phi__index_entry *entry =
-        phi__index_look(index, object, key, phi__index_hash(index, object, key));
+        phi__index_look(index, object, key, phi__json_member_hash(index, object, key));
     *found = entry != NULL ? entry->node : NULL;
     return true;
 }
 
 PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json *value) {
-    uint64_t hash = phi__index_hash(index, object, key);
+    uint64_t hash = phi__json_member_hash(index, object, key);
     if (!phi__index_know(index, object) || !phi__index_name(index, value, key)) return false;
     phi__index_entry *entry = phi__index_look(index, object, key, hash);
     if (entry == NULL) {
@@ -4755,7 +4845,7 @@ PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_s
         return true;
     }
     phi_json *old = entry->node;
-    if (entry->before == old) entry->before = value; /* alone in the ring */
+    if (entry->before == old) entry->before = value; /* `old` is alone in the ring */
     value->next = old->next == old ? value : old->next;
     entry->before->next = value;
     entry->node = value;
@@ -4767,7 +4857,7 @@ PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_s
 
 PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, phi_str key,
                                     phi_json **removed) {
-    uint64_t hash = phi__index_hash(index, object, key);
+    uint64_t hash = phi__json_member_hash(index, object, key);
     *removed = NULL;
     if (!phi__index_know(index, object)) return false;
     phi__index_entry *entry = phi__index_look(index, object, key, hash);
@@ -4782,19 +4872,19 @@ PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, ph
 
 /* ---- src/text/json_number.c ---- */
 
-/* json_number.c - numbers to text and back, exactly.
+/* json_number.c - converts numbers to text and back, exactly.
 
-   Reading: the decimal is multiplied with a 128-bit power of ten (Eisel and Lemire's way); where
-   that cannot decide the last bit, big integers do. Writing: the shortest decimal inside of the
-   double's rounding interval (Giulietti's Schubfach). Both use one table of powers, which is kept
-   small: 10^k is 10^(27 b) * 5^j * 2^j, cut to 128 bits, with a stored correction of its last bits.
-   Only integers are computed with, so that x87 arithmetic cannot round twice. */
+   Reading: the decimal is multiplied by a 128-bit power of ten (Eisel and Lemire's method). If that
+   cannot decide the last bit, big integers do. Writing: the shortest decimal in the double's
+   rounding interval (Giulietti's Schubfach). Both use one table of powers, which is kept small:
+   10^k is 10^(27 b) * 5^j * 2^j, cut to 128 bits, with a stored correction of its last bits. All
+   arithmetic uses integers, so x87 cannot round twice. */
 
-#define PHI__JSON_POW_LEAST (-342) /* smaller: below half of the least double, for 19 digits */
-#define PHI__JSON_POW_MOST 324     /* the most that writing the least double takes */
-#define PHI__JSON_POW_FIRST (-351) /* of the first base; a multiple of 27 */
+#define PHI__JSON_POW_LEAST (-342) /* for 19 digits; less rounds to zero */
+#define PHI__JSON_POW_MOST 324     /* the largest power that writing needs */
+#define PHI__JSON_POW_FIRST (-351) /* power of the first base; a multiple of 27 */
 
-/* The upper 128 bits of 10^-351, 10^-324, ..., 10^324: two words each. */
+/* The upper 128 bits of 10^-351, 10^-324, ..., 10^324, as two words each. */
 static const uint64_t phi__json_pow_base[52] = {
     UINT64_C(0x8049a4ac0c5811ae), UINT64_C(0x205b896d777d6278), UINT64_C(0xcf42894a5dce35ea),
     UINT64_C(0x52064cac828675b9), UINT64_C(0xa76c582338ed2621), UINT64_C(0xaf2af2b80af6f24e),
@@ -4814,7 +4904,7 @@ static const uint64_t phi__json_pow_base[52] = {
     UINT64_C(0x4abdaf101564f98e), UINT64_C(0xf24a01a73cf2dccf), UINT64_C(0xbc633b39673c8cec),
     UINT64_C(0xc3b8358109e84f07), UINT64_C(0x0a862f80ec4700c8), UINT64_C(0x9e19db92b4e31ba9),
     UINT64_C(0x6c07a2c26a8346d1)};
-/* 5^0 to 5^26, shifted so that their highest bit is set. */
+/* 5^0 to 5^26, each shifted so that its highest bit is set. */
 static const uint64_t phi__json_pow_five[27] = {
     UINT64_C(0x8000000000000000), UINT64_C(0xa000000000000000), UINT64_C(0xc800000000000000),
     UINT64_C(0xfa00000000000000), UINT64_C(0x9c40000000000000), UINT64_C(0xc350000000000000),
@@ -4825,7 +4915,7 @@ static const uint64_t phi__json_pow_five[27] = {
     UINT64_C(0xde0b6b3a76400000), UINT64_C(0x8ac7230489e80000), UINT64_C(0xad78ebc5ac620000),
     UINT64_C(0xd8d726b7177a8000), UINT64_C(0x878678326eac9000), UINT64_C(0xa968163f0a57b400),
     UINT64_C(0xd3c21bcecceda100), UINT64_C(0x84595161401484a0), UINT64_C(0xa56fa5b99019a5c8)};
-/* The correction of that product: two bits a power, from 10^-342. */
+/* Corrections of the computed powers: two bits for each power, from 10^-342 on. */
 static const uint32_t phi__json_pow_more[42] = {
     0x55555551u, 0x15010004u, 0x41450500u, 0x00014000u, 0x44541005u, 0x95655559u, 0x44544116u,
     0x41055405u, 0x96525555u, 0x10415515u, 0x41054005u, 0x40104044u, 0x10040015u, 0x00000000u,
@@ -4838,7 +4928,7 @@ static const uint32_t phi__json_pow_more[42] = {
 __extension__ typedef unsigned __int128 phi__json_u128;
 #endif
 
-/* a * b: returns the upper half. */
+/* Returns the upper half of a * b, and sets *low to the lower half. */
 static inline uint64_t phi__number_mul(uint64_t a, uint64_t b, uint64_t *low) {
 #if defined(__SIZEOF_INT128__)
     phi__json_u128 product = (phi__json_u128)a * b;
@@ -4853,7 +4943,7 @@ static inline uint64_t phi__number_mul(uint64_t a, uint64_t b, uint64_t *low) {
 #endif
 }
 
-/* n is not 0. */
+/* n must not be 0. */
 static inline int phi__number_leading_zeros(uint64_t n) {
 #if defined(__GNUC__)
     return __builtin_clzll(n);
@@ -4868,7 +4958,7 @@ static inline int phi__number_leading_zeros(uint64_t n) {
 #endif
 }
 
-/* floor(log2(10^k)), for |k| <= 1233 */
+/* Returns floor(log2(10^k)), for |k| <= 1233. */
 static inline int phi__number_log2_pow10(int k) {
     return (int)(((int64_t)k * 1741647 + ((int64_t)1 << 40)) >> 19) - (1 << 21);
 }
@@ -4877,7 +4967,7 @@ typedef struct phi__json_pow {
     uint64_t high, low;
 } phi__json_pow;
 
-/* The upper 128 bits of 10^k, cut. */
+/* Returns the upper 128 bits of 10^k, rounded down. */
 static phi__json_pow phi__number_pow10(int k) {
     unsigned from = (unsigned)(k - PHI__JSON_POW_FIRST), at = (unsigned)(k - PHI__JSON_POW_LEAST);
     const uint64_t *base = phi__json_pow_base + from / 27 * 2;
@@ -4900,13 +4990,13 @@ static phi__json_pow phi__number_pow10(int k) {
 /* ---- reading ---- */
 
 typedef struct phi__json_decimal {
-    const char *digits, *end; /* from the first digit to the last, a point among them */
-    uint64_t w;               /* the first 19 that count */
+    const char *digits, *end; /* all digits, with a decimal point among them */
+    uint64_t w;               /* the first 19 significant digits */
     int k;                    /* the value is about w * 10^k */
-    bool cut, negative;       /* more digits than w has */
+    bool cut, negative;       /* cut: there are more digits than w has */
 } phi__json_decimal;
 
-/* w * 10^k when the result is certain. Infinite and tiny values cannot. */
+/* Computes the double of w * 10^k. False: the result is uncertain, infinite or tiny. */
 static bool phi__number_fast(uint64_t w, int k, uint64_t *bits) {
     int shift = phi__number_leading_zeros(w);
     phi__json_pow p = phi__number_pow10(k);
@@ -4934,10 +5024,10 @@ static bool phi__number_fast(uint64_t w, int k, uint64_t *bits) {
 }
 
 #define PHI__JSON_LIMBS 128  /* of 32 bits: 1112 digits and 54 bits, shifted, take 86 */
-#define PHI__JSON_DIGITS 772 /* no midpoint of two doubles has more than 767 */
+#define PHI__JSON_DIGITS 772 /* the middle between two doubles has at most 767 */
 
 typedef struct phi__json_big {
-    uint32_t limb[PHI__JSON_LIMBS]; /* least first */
+    uint32_t limb[PHI__JSON_LIMBS]; /* lowest first */
     unsigned count;
 } phi__json_big;
 
@@ -4964,7 +5054,8 @@ static void phi__number_big_shift(phi__json_big *big, unsigned bits) {
     big->count += limbs;
 }
 
-/* All digits, or the first PHI__JSON_DIGITS and a 1 for the rest. Returns the power of ten. */
+/* Sets *big to the first PHI__JSON_DIGITS digits, with a 1 after them if there are more. Returns
+   the power of ten. */
 static int phi__number_big_digits(phi__json_big *big, const phi__json_decimal *d) {
     const char *at = d->digits;
     int power = d->k, seen = 0;
@@ -5008,7 +5099,7 @@ static int phi__number_against_middle(const phi__json_decimal *d, uint64_t m, in
     return 0;
 }
 
-/* The bits of the nearest double; those of an infinity when there is none. */
+/* Returns the bits of the nearest double; if the value is too large, the bits of infinity. */
 static uint64_t phi__number_nearest(const phi__json_decimal *d) {
     uint64_t bits, above;
     if (d->w == 0 || d->k < PHI__JSON_POW_LEAST) return 0;
@@ -5016,7 +5107,7 @@ static uint64_t phi__number_nearest(const phi__json_decimal *d) {
     if (phi__number_fast(d->w, d->k, &bits) &&
         (!d->cut || (phi__number_fast(d->w + 1, d->k, &above) && above == bits)))
         return bits;
-    /* The double below the value is found by cutting; then the exact comparison rounds. */
+    /* Rounding down gives the double below the value; then an exact comparison rounds. */
     int shift = phi__number_leading_zeros(d->w);
     uint64_t low, high = phi__number_mul(d->w << shift, phi__number_pow10(d->k).high, &low);
     int top = (int)(high >> 63);
@@ -5042,7 +5133,7 @@ static inline bool phi__number_digit(const char *at, const char *end) {
     return at < end && (unsigned)((unsigned char)*at - '0') < 10;
 }
 
-/* More than 19 digits, or a point or an exponent: takes the decimal from its first digit on. */
+/* Reads a decimal with more than 19 digits, a point or an exponent, from its first digit on. */
 static const char *phi__number_decimal_read(const char *at, const char *end, phi__json_decimal *d,
                                             const char **bad) {
     const char *point = NULL;
@@ -5104,7 +5195,7 @@ PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__
     else
         for (; phi__number_digit(at, end) && at - digits < 19; at++)
             n = n * 10 + (uint64_t)(*at - '0');
-    if (at - digits == 19 && phi__number_digit(at, end)) { /* a twentieth may still fit */
+    if (at - digits == 19 && phi__number_digit(at, end)) { /* 20 digits may still fit */
         unsigned digit = (unsigned)(*at - '0');
         if (n > (UINT64_MAX - digit) / 10 || phi__number_digit(at + 1, end))
             return phi__number_double_read(start, digits, end, out, bad);
@@ -5126,7 +5217,7 @@ PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__
 
 /* ---- writing ---- */
 
-/* g * c / 2^128, its last bit set when anything was cut off. */
+/* Returns g * c / 2^128, with the last bit set if anything was cut off. */
 static inline uint64_t phi__number_round_to_odd(phi__json_pow g, uint64_t c) {
     uint64_t low, lowest, high = phi__number_mul(g.high, c, &low);
     uint64_t carry = phi__number_mul(g.low, c, &lowest);
@@ -5135,7 +5226,8 @@ static inline uint64_t phi__number_round_to_odd(phi__json_pow g, uint64_t c) {
     return high | (low > 1);
 }
 
-/* The shortest, and of those the nearest, digits * 10^*power of a positive double. */
+/* Returns the shortest digits such that digits * 10^*power reads back as a positive double; of
+   several, the nearest. */
 static uint64_t phi__number_shortest(uint64_t bits, int *power) {
     uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1), c = fraction;
     int biased = (int)(bits >> 52 & 0x7ff), q = biased == 0 ? -1074 : biased - 1075;
@@ -5150,7 +5242,7 @@ static uint64_t phi__number_shortest(uint64_t bits, int *power) {
             (1 << 18);
     int h = q + phi__number_log2_pow10(-k) + 1;
     phi__json_pow g = phi__number_pow10(-k);
-    if (-k < 0 || -k > 55) { /* the method wants it rounded up */
+    if (-k < 0 || -k > 55) { /* Schubfach needs the power rounded up */
         g.low++;
         g.high += g.low == 0;
     }
@@ -5180,7 +5272,7 @@ static const char phi__json_pairs[] = "00010203040506070809101112131415161718192
                                       "77879808182838485868788899091929394"
                                       "9596979899";
 
-/* Writes the digits so that they end at `end`; returns where they start. */
+/* Writes the digits of n so that they end at `end`. Returns their start. */
 static char *phi__number_digits_before(char *end, uint64_t n) {
     while (n >= 100) {
         unsigned pair = (unsigned)(n % 100) * 2;
@@ -5196,7 +5288,7 @@ static char *phi__number_digits_before(char *end, uint64_t n) {
     return end;
 }
 
-/* `count` digits with the decimal point `point` digits behind their start. */
+/* Writes `count` digits with a decimal point after `point` of them. Returns the end of the text. */
 static char *phi__number_place(const char *digits, int count, int point, char *to) {
     int i;
     if (point >= count && point <= 16) { /* 1200.0 */
@@ -5283,17 +5375,17 @@ PHI__FN void phi__json_number_put_double(phi__buf *buf, double d) {
 
 /* ---- src/text/json_read.c ---- */
 
-/* json_read.c - text to tree, in slices.
+/* json_read.c - reads a text into a tree, in slices.
 
-   Unless strings are borrowed, the text is copied into the arena first and the tree points into
-   that copy: strings are unescaped where they lie, and their closing quotes become terminators.
-   No stack is needed: a container that is open holds its parent in `next`, and joins the parent's
-   ring when it closes. */
+   Unless strings are borrowed, the text is first copied into the arena, and the tree points into
+   that copy: strings are unescaped in place, and their closing quotes become terminators. No stack
+   is needed: an open container holds its parent in `next`, and joins the parent's ring when it
+   closes. */
 
 #include <ctype.h>
 #include <stdio.h>
 
-/* ---- what readers of JSON strings share: finding the end, UTF-8, escapes ---- */
+/* ---- for all readers of JSON strings: their end, UTF-8, escapes ---- */
 
 PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end) {
 #if defined(__SSE2__)
@@ -5307,7 +5399,7 @@ PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end) {
     return at;
 }
 
-/* The first quote or backslash. */
+/* Returns the first quote or backslash in [at, end), or end. */
 static const char *phi__json_text_quote_or_escape(const char *at, const char *end) {
 #if defined(__SSE2__)
     const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
@@ -5377,20 +5469,20 @@ PHI__FN uint32_t phi__json_text_hex(const char *at, const char *end, size_t digi
     return code;
 }
 
-/* The code unit of \uXXXX at a backslash, or -1. */
+/* Returns the code unit of the escape \uXXXX at `at`; -1 if there is no such escape. */
 static int32_t phi__json_text_unit(const char *at, const char *end) {
     if (end - at < 2 || at[0] != '\\' || at[1] != 'u') return -1;
     return (int32_t)phi__json_text_hex(at + 2, end, 4);
 }
 
-/* The character of an escape's letter; 0: unknown letter. */
+/* The character for each escape letter; 0 for an unknown letter. */
 static const char phi__json_stands_for[128] = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
                                               "\0\0\0\0\0\0\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0/"
                                               "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
                                               "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\\\0\0\0"
                                               "\0\0\b\0\0\0\f\0\0\0\0\0\0\0\n\0\0\0\r\0\t";
 
-/* That of the escape at a backslash, or 0. */
+/* Returns the character of the two-byte escape at `at`, or 0. */
 static inline char phi__json_text_short_escape(const char *at, const char *end) {
     return end - at >= 2 && (unsigned char)at[1] < 0x80 ? phi__json_stands_for[(unsigned char)at[1]]
                                                         : '\0';
@@ -5412,7 +5504,7 @@ PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *
     return 12;
 }
 
-/* An escape, a UTF-8 sequence, or a bad byte. */
+/* Writes the character of an escape, a UTF-8 sequence or a bad byte. Returns the byte after it. */
 static const char *phi__json_text_unescape_one(const char *at, const char *end, char **to) {
     size_t n;
     if (*at == '\\') {
@@ -5424,7 +5516,7 @@ static const char *phi__json_text_unescape_one(const char *at, const char *end, 
     }
     n = phi__json_text_utf8(at, end);
     if (n == 0) {
-        n = phi__utf8_bad(at, end); /* before its bytes are overwritten */
+        n = phi__utf8_bad(at, end); /* read before the bytes are overwritten */
         *to += phi__utf8_put(*to, 0xfffd);
         return at + n;
     }
@@ -5452,32 +5544,27 @@ PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end,
     return at;
 }
 
-/* ---- Text to tree, in slices.
-
-   Unless strings are borrowed, the text is copied into the arena first and the tree points into
-   that copy: strings are unescaped where they lie, and their closing quotes become terminators.
-   No stack is needed: a container that is open holds its parent in `next`, and joins the parent's
-   ring when it closes. */
+/* ---- tokens to tree ---- */
 
 enum phi__json_state {
     PHI__JSON_COPYING,
-    PHI__JSON_FIRST_KEY, /* or the closing bracket */
+    PHI__JSON_FIRST_KEY, /* a key or the closing bracket is next */
     PHI__JSON_KEY,
     PHI__JSON_COLON,
-    PHI__JSON_FIRST_ITEM, /* or the closing bracket */
+    PHI__JSON_FIRST_ITEM, /* an item or the closing bracket is next */
     PHI__JSON_VALUE,
-    PHI__JSON_AFTER, /* a comma or a closing bracket */
+    PHI__JSON_AFTER, /* a comma or a closing bracket is next */
     PHI__JSON_END,
-    PHI__JSON_TEXT,    /* in a string: looking for its end */
-    PHI__JSON_REWRITE, /* its end is at quote: unescaping it */
-    PHI__JSON_COMMENT, /* with PHI_JSON_RELAXED: before its end */
+    PHI__JSON_TEXT,    /* in a string, before its end is found */
+    PHI__JSON_REWRITE, /* the end of a string is found; unescape it */
+    PHI__JSON_COMMENT, /* in a block comment (PHI_JSON_RELAXED) */
     PHI__JSON_LINE_COMMENT
 };
 
-#define PHI__JSON_NUMBER_MOST 65536u /* bytes; keeps the work of one step bounded */
-#define PHI__JSON_COPY_MOST 4096u    /* bytes; for the same reason */
+#define PHI__JSON_NUMBER_MOST 65536u /* bytes; limits the work of one step */
+#define PHI__JSON_COPY_MOST 4096u    /* bytes; limits the work of one step */
 #define PHI__JSON_KEY_MOST 0xffffffu
-#define PHI__JSON_DEPTH 512u /* by default */
+#define PHI__JSON_DEPTH 512u /* the default */
 
 /* ---- errors ---- */
 
@@ -5494,7 +5581,7 @@ static void phi__json_read_found_words(const phi__json_reader *r, const char *at
         (void)snprintf(out, cap, "byte 0x%02x", c);
 }
 
-/* "expected <what>, found <the value>", or only `what` when it says all. */
+/* Sets the error "expected {what}, found {the byte}", or only `what`. Returns `at`. */
 static const char *phi__json_read_fail(phi__json_reader *r, const char *at, phi_status status,
                                        const char *what, bool expected) {
     char found[32];
@@ -5529,9 +5616,9 @@ static const char *phi__json_read_no_memory(phi__json_reader *r, const char *at)
 
 /* ---- nodes ---- */
 
-#define PHI__JSON_SLAB 16u /* nodes taken at once, at most */
+#define PHI__JSON_SLAB 16u /* nodes allocated at once, at most */
 
-/* Takes room for some nodes, fewer where little text is left. */
+/* Allocates some nodes; fewer if little text is left. */
 static bool phi__json_read_slab(phi__json_reader *r, const char *at) {
     size_t count = phi__min(1 + (size_t)(r->end - at) / 24, PHI__JSON_SLAB);
     phi_json *slab = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *slab);
@@ -5550,7 +5637,7 @@ static inline phi_json *phi__json_read_node(phi__json_reader *r, const char *at,
     node->len = 0;
     node->meta = r->key_len << 8 | kind;
     if (PHI__MARKED(r)) {
-        /* A value begins at `at`, or at the quote before the text under way. */
+        /* `at` is the start of the value; for a string, its quote is before r->mark. */
         if (kind == PHI__JSON_STRING) at = r->mark - 1;
         phi__marks_add(r->marks, node, r->line, (uint32_t)(at - r->line_at) + 1);
         if (node->key != NULL) phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
@@ -5558,7 +5645,7 @@ static inline phi_json *phi__json_read_node(phi__json_reader *r, const char *at,
     return node;
 }
 
-/* A value is complete: into the container that is open, or it was all. */
+/* Adds a complete value to the open container, or makes it the root. */
 static inline void phi__json_read_join(phi__json_reader *r, phi_json *node) {
     if (r->open != NULL) {
         phi__json_append(r->open, node);
@@ -5626,20 +5713,12 @@ static const char *phi__json_read_literal(phi__json_reader *r, const char *at) {
     return phi__json_read_scalar(r, at, 5, PHI__JSON_FALSE);
 }
 
-/* Past all bytes that numbers are made of. */
-static const char *phi__json_read_digits(const char *at, const char *limit) {
-    while (at < limit && (phi__is_digit(*at) || *at == '.' || *at == 'e' || *at == 'E' ||
-                          *at == '+' || *at == '-'))
-        at++;
-    return at;
-}
-
 static const char *phi__json_read_number(phi__json_reader *r, const char *at) {
     bool cut = (size_t)(r->end - at) >= PHI__JSON_NUMBER_MOST;
     const char *limit = cut ? at + PHI__JSON_NUMBER_MOST : r->end, *bad;
     phi__json_number number;
     const char *after = phi__json_number_read(at, limit, &number, &bad);
-    if (cut && (after == limit || (after == NULL && phi__json_read_digits(at, limit) == limit)))
+    if (cut && (after == limit || (after == NULL && phi__json_number_bytes(at, limit) == limit)))
         return phi__json_read_too_big(r, at, "a number of 64 KiB or more");
     if (after == NULL && bad == at)
         return phi__json_read_wrong(r, at, "the number is too large for a double");
@@ -5653,7 +5732,7 @@ static const char *phi__json_read_number(phi__json_reader *r, const char *at) {
 
 /* ---- strings ---- */
 
-/* A string is complete; `quote` is where it closed. */
+/* Finishes a string; `quote` is its closing quote. */
 static inline const char *phi__json_read_text_done(phi__json_reader *r, const char *string,
                                                    size_t len, const char *quote) {
     if (r->is_key) {
@@ -5674,7 +5753,7 @@ static inline const char *phi__json_read_text_done(phi__json_reader *r, const ch
     return quote + 1;
 }
 
-/* The closing quote was found. */
+/* Called when the closing quote is found. Decides if the string must be unescaped. */
 static inline const char *phi__json_read_text_closed(phi__json_reader *r, const char *quote) {
     size_t len = (size_t)(quote - r->mark);
     const char *from = r->mark;
@@ -5682,7 +5761,7 @@ static inline const char *phi__json_read_text_closed(phi__json_reader *r, const 
         if (r->copy != NULL) r->copy[quote - r->base] = '\0';
         return phi__json_read_text_done(r, r->mark, len, quote);
     }
-    if (r->copy != NULL && r->bad == 0) { /* in place, and only from the first escape on */
+    if (r->copy != NULL && r->bad == 0) { /* in place, from the first escape on */
         r->string = r->copy + (r->mark - r->base);
         r->to = r->copy + (r->odd - r->base);
         from = r->odd;
@@ -5692,7 +5771,7 @@ static inline const char *phi__json_read_text_closed(phi__json_reader *r, const 
         if (r->to == NULL) return phi__json_read_no_memory(r, quote);
         r->string = r->to;
         if (r->bad == 0 && (size_t)(r->odd - from) <= PHI__JSON_COPY_MOST) {
-            memcpy(r->to, from, (size_t)(r->odd - from)); /* nothing in there changes */
+            memcpy(r->to, from, (size_t)(r->odd - from)); /* has no escapes */
             r->to += r->odd - from;
             from = r->odd;
         }
@@ -5726,7 +5805,7 @@ static const char *phi__json_read_text_escape(phi__json_reader *r, const char *a
     return at + n;
 }
 
-/* Looks for the end of a string, checking all on the way. */
+/* Looks for the end of a string and checks every byte. */
 static const char *phi__json_read_text(phi__json_reader *r, const char *at, const char *stop) {
     while (at < stop) {
         at = phi__json_text_plain_end(at, stop);
@@ -5765,13 +5844,13 @@ static inline const char *phi__json_read_text_begin(phi__json_reader *r, const c
     return phi__json_read_text(r, at, stop);
 }
 
-/* ---- what PHI_JSON_RELAXED allows ---- */
+/* ---- for PHI_JSON_RELAXED ---- */
 
 static bool phi__json_read_relaxed(const phi__json_reader *r) {
     return (r->flags & PHI_JSON_RELAXED) != 0;
 }
 
-/* A byte order mark where the text begins. */
+/* True if a byte order mark is at the start of the text. */
 static bool phi__json_read_order_mark(const phi__json_reader *r, const char *at) {
     return phi__json_read_relaxed(r) && at == r->base && r->end - at >= 3 &&
            memcmp(at, "\xEF\xBB\xBF", 3) == 0;
@@ -5795,7 +5874,7 @@ static const char *phi__json_read_comment(phi__json_reader *r, const char *at, c
     return at;
 }
 
-/* ---- the machine ---- */
+/* ---- the state machine ---- */
 
 static const char *phi__json_read_first(phi__json_reader *r, const char *at, const char *stop) {
     switch (*at) {
@@ -5859,7 +5938,7 @@ static inline const char *phi__json_read_key(phi__json_reader *r, const char *at
     return phi__json_read_expected(r, at, "a key in quotes or '}'");
 }
 
-/* Before a value in an array, after a comma that may be the last. */
+/* True if ']' may follow a comma here: in an array, with PHI_JSON_RELAXED. */
 static bool phi__json_read_last_comma(const phi__json_reader *r) {
     return phi__json_read_relaxed(r) && r->open != NULL &&
            phi__json_kind_of(r->open) == PHI__JSON_ARRAY;
@@ -5874,7 +5953,7 @@ static inline const char *phi__json_read_value(phi__json_reader *r, const char *
     return phi__json_read_after(r, at);
 }
 
-/* Tokens and pieces of them, up to `stop` or an error. */
+/* Reads tokens up to `stop`, an error, or the inside of a string or comment. */
 static const char *phi__json_read_tokens(phi__json_reader *r, const char *at, const char *stop) {
     while (at < stop && r->status == PHI_BUSY) {
         if ((unsigned char)*at <= ' ' && r->state < PHI__JSON_TEXT) {
@@ -5882,7 +5961,7 @@ static const char *phi__json_read_tokens(phi__json_reader *r, const char *at, co
             if (at == stop) break;
         }
         if (*at == '/' && phi__json_read_relaxed(r) && r->state < PHI__JSON_TEXT) {
-            /* At a slash where a token may begin. */
+            /* A slash between tokens begins a comment. */
             bool line = at + 1 < r->end && at[1] == '/';
             if (!line && (at + 1 == r->end || at[1] != '*'))
                 return phi__json_read_expected(r, at + 1,
@@ -5934,7 +6013,7 @@ static void phi__json_read_cut(phi__json_reader *r) {
     }
 }
 
-/* Copies another slice of the text; at the end the reading of the copy begins. */
+/* Copies the next slice of the text. After the last slice the copy is read. */
 static void phi__json_read_copying(phi__json_reader *r, size_t units) {
     size_t done = (size_t)(r->at - r->text), n = phi__min(units, r->len - done);
     if (r->copy == NULL) {
@@ -5959,7 +6038,7 @@ PHI__FN void phi__json_read_begin(phi__json_reader *r, phi_arena *arena, phi_str
                                   uint32_t flags, uint32_t max_depth) {
     if (text.at == NULL) text = phi__str("", 0);
     r->arena = arena;
-    r->copy = r->string = r->to = NULL; /* one by one: a memset costs more than half of these */
+    r->copy = r->string = r->to = NULL; /* set one by one, since a memset takes longer */
     r->mark = r->odd = r->quote = r->key = NULL;
     r->root = r->open = r->spare = r->spare_end = NULL;
     r->marks = NULL;
@@ -6004,12 +6083,12 @@ PHI__FN phi_status phi__json_read_advance(phi__json_reader *r, size_t units) {
         else
             at = phi__json_read_tokens(r, at, stop);
         if (r->state == PHI__JSON_REWRITE && at < stop && (size_t)(stop - at) > units)
-            stop = at + units; /* it went back, to the first escape */
+            stop = at + units; /* `at` went back to the first escape */
     }
     r->at = at;
     if (r->status == PHI_BUSY && at == r->end) phi__json_read_cut(r);
     if (r->status != PHI_BUSY) {
-        /* Gives room back that no node took, if nothing was taken from the arena after it. */
+        /* Returns unused nodes to the arena, if nothing else was allocated after them. */
         if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
             r->arena->at = (char *)r->spare;
         r->spare = r->spare_end = NULL;
@@ -6031,11 +6110,11 @@ PHI__FN phi_status phi__json_read_result(const phi__json_reader *r, phi_json **o
 
 /* ---- src/text/json_write.c ---- */
 
-/* json_write.c - tree to text in slices, and writing without a tree. */
+/* json_write.c - writes a tree as text in slices, and writes JSON without a tree. */
 
 /* ---- strings ---- */
 
-/* The character behind the backslash: a letter, or u; 0: nothing is escaped. */
+/* The character after the backslash: a letter, or u for \u00XX; 0: the byte is not escaped. */
 static const char phi__json_letter[128] =
     "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
     "\0"
@@ -6059,7 +6138,7 @@ static uint32_t phi__json_write_decode(const char *at, size_t n) {
     return (p[0] & 0x07u) << 18 | (p[1] & 0x3fu) << 12 | (p[2] & 0x3fu) << 6 | (p[3] & 0x3fu);
 }
 
-/* An escape or a sequence: at most 12 bytes for one character. */
+/* Writes an escape or a UTF-8 sequence: at most 12 bytes for one character. */
 static const char *phi__json_write_special(const char *at, const char *end, bool ascii, char **to) {
     unsigned char c = (unsigned char)*at;
     uint32_t code = 0xfffd;
@@ -6091,11 +6170,11 @@ static const char *phi__json_write_special(const char *at, const char *end, bool
     return at + (n == 0 ? phi__utf8_bad(at, end) : n);
 }
 
-#define PHI__JSON_WRITE_ROOM 256u   /* bytes to begin with: a small text then needs no more */
+#define PHI__JSON_WRITE_ROOM 256u   /* bytes reserved first; enough for a small text */
 #define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for their escaped form */
 #define PHI__JSON_OVER 16u          /* bytes that may be written past the end */
 
-/* Copies bytes as long as they are plain; may write up to PHI__JSON_OVER bytes too many. */
+/* Copies bytes while they are plain. May write up to PHI__JSON_OVER bytes too many. */
 static inline const char *phi__json_write_copy_plain(const char *at, const char *end, char **to) {
     char *out = *to;
 #if defined(__SSE2__)
@@ -6121,7 +6200,7 @@ static inline const char *phi__json_write_copy_plain(const char *at, const char 
     return at;
 }
 
-/* Escapes about `most` bytes of [at, end), at least one character; returns where it stopped. */
+/* Escapes about `most` bytes of [at, end), at least one character. Returns its end. */
 static const char *phi__json_write_run(phi__buf *buf, const char *at, const char *end, size_t most,
                                        bool ascii) {
     const char *stop = (size_t)(end - at) > most ? at + most : end;
@@ -6171,7 +6250,7 @@ PHI__FN void phi__json_write_key(phi__buf *buf, phi_str key) {
 
 /* ---- trees ---- */
 
-/* A new line, as deep as the writer is. */
+/* Begins a new line with the indentation of the current depth. */
 static void phi__json_write_line(phi__json_writer *w) {
     size_t n = 2 * w->depth;
     if ((w->flags & PHI_JSON_PRETTY) == 0) return;
@@ -6189,7 +6268,7 @@ static void phi__json_write_begin(phi__json_writer *w, phi_str text, bool is_key
     w->in_key = is_key;
 }
 
-/* To `child`, which its container (on top of the stack) holds. */
+/* Continues with `child`; its container is on top of the stack. */
 static void phi__json_write_child(phi__json_writer *w, const phi_json *child) {
     phi__json_write_line(w);
     w->node = child;
@@ -6197,7 +6276,7 @@ static void phi__json_write_child(phi__json_writer *w, const phi_json *child) {
         phi__json_write_begin(w, phi__str(child->key, phi__json_key_len(child)), true);
 }
 
-/* `node` is written: on to its next sibling, or its container ends with it. */
+/* Called when w->node is written. Continues with the next sibling, or closes the container. */
 static void phi__json_write_next(phi__json_writer *w) {
     w->written = false;
     if (w->depth == 0) {
@@ -6228,7 +6307,7 @@ static void phi__json_write_open(phi__json_writer *w, const phi_json *node) {
         w->status = PHI_TOO_BIG;
         return;
     }
-    if (w->depth == w->cap) { /* the inline room first, then twice as much each time */
+    if (w->depth == w->cap) { /* first `few`, then twice as much each time */
         size_t cap = w->stack == w->few ? 0 : w->cap;
         const phi_json **stack = (const phi_json **)phi__grow(
             w->out->memory, w->stack == w->few ? NULL : (void *)w->stack, &cap, w->cap * 2,
@@ -6266,7 +6345,7 @@ static void phi__json_write_node(phi__json_writer *w) {
     w->written = true;
 }
 
-/* Another piece of the string under way, of about `units` bytes. */
+/* Writes the next piece of the current string, about `units` bytes. */
 static void phi__json_write_rest(phi__json_writer *w, size_t units) {
     const char *end = w->rest.at + w->rest.len, *at = w->rest.at;
     if (w->rest.len > 0)
@@ -6352,7 +6431,7 @@ PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32
 
 /* ---- src/text/marks.c ---- */
 
-/* marks.c - open addressing by a node's address; at most three quarters are in use. */
+/* marks.c - positions of nodes: open addressing, at most three quarters full. */
 
 enum { PHI__MARKS_FIRST = 64 }; /* slots of the first table */
 
@@ -6361,7 +6440,7 @@ PHI__FN void phi__marks_init(phi__marks *marks, phi_arena *arena) {
     marks->arena = arena;
 }
 
-/* The node's slot, or the free one where it would be. There is a free one. */
+/* Returns the node's slot, or the free slot for it. At least one slot is free. */
 static phi__marks_entry *phi__marks_slot(const phi__marks *marks, const phi_json *node) {
     uint64_t hash = (uint64_t)(uintptr_t)node * UINT64_C(0x9e3779b97f4a7c15);
     size_t mask = marks->cap - 1, i = (size_t)(hash >> 32) & mask;
@@ -6369,7 +6448,7 @@ static phi__marks_entry *phi__marks_slot(const phi__marks *marks, const phi_json
     return &marks->slots[i];
 }
 
-/* The old table stays in the arena: all tables together take twice the last one. */
+/* The old table stays in the arena. All tables together take twice the last one's memory. */
 static bool phi__marks_grow(phi__marks *marks) {
     phi__marks grown = *marks;
     grown.cap = phi__max(phi__mul(marks->cap, 2), PHI__MARKS_FIRST);
@@ -6383,7 +6462,7 @@ static bool phi__marks_grow(phi__marks *marks) {
     return true;
 }
 
-/* The node's own slot, which is new at first; NULL: no memory. */
+/* Returns the node's slot, and adds it if it is new. NULL: no memory. */
 static phi__marks_entry *phi__marks_take(phi__marks *marks, const phi_json *node) {
     if (marks->failed) return NULL;
     if (marks->count >= marks->cap / 4 * 3 && !phi__marks_grow(marks)) {
@@ -6447,6 +6526,15 @@ PHI__FN void phi__records_str(phi__buf *out, const char *key, phi_str value) {
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json) {
     phi__json_write_key(out, phi_str_of(key));
     phi__buf_text(out, json);
+}
+
+PHI__FN void phi__records_strs(phi__buf *out, const char *key, const phi_str *items, size_t count) {
+    phi__records_raw(out, key, "[");
+    for (size_t i = 0; i < count; i++) {
+        phi__json_write_comma(out);
+        phi__json_write_str(out, items[i]);
+    }
+    phi__buf_char(out, ']');
 }
 
 PHI__FN void phi__records_option(phi__buf *out, const char *key, phi_str value) {
@@ -6594,7 +6682,7 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
         switch (field->kind) {
         case PHI__FIELD_STR:
             s = phi__records_get_str(node, field->key);
-            if (arena != NULL && s.len == 0) s = PHI__LIT(""); /* not a copy of nothing */
+            if (arena != NULL && s.len == 0) s = PHI__LIT(""); /* no copy of an empty string */
             if (arena != NULL && s.len > 0 && !phi__arena_str(arena, s, &s)) {
                 s = phi__str(NULL, 0);
                 good = false;
@@ -6622,16 +6710,16 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
 
 /* ---- src/text/schema.c ---- */
 
-/* schema.c - JSON Schema, as far as tool arguments need it. */
+/* schema.c - checks values against a JSON Schema, as far as tool arguments need it. */
 
-#define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
-#define PHI__SCHEMA_WORK 16000000u /* members looked at; docs/limits.md names it */
-#define PHI__SCHEMA_VISIT 16u      /* the work of a keyword of a schema that is applied */
-#define PHI__SCHEMA_MEMO 256u      /* results that are remembered; a power of two */
-#define PHI__SCHEMA_REFS 32u       /* references that are; a power of two */
-#define PHI__SCHEMA_SMALL 16u      /* members or units of work that are not worth remembering */
+#define PHI__SCHEMA_DEPTH 256u     /* depth of nested schemas, with references */
+#define PHI__SCHEMA_WORK 16000000u /* units, mostly compared members; see docs/limits.md */
+#define PHI__SCHEMA_VISIT 16u      /* units of work for each keyword of an applied schema */
+#define PHI__SCHEMA_MEMO 256u      /* remembered results; a power of two */
+#define PHI__SCHEMA_REFS 32u       /* remembered references; a power of two */
+#define PHI__SCHEMA_SMALL 16u      /* results that took less are not remembered */
 
-/* A value that was held against a schema. A newer one may take its place. */
+/* A remembered result of checking a value. A newer result may replace it. */
 typedef struct phi__schema_memo {
     const phi_json *schema, *value;
     bool fits;
@@ -6644,18 +6732,18 @@ typedef struct phi__schema_ref {
 
 typedef struct phi__schema {
     const phi_json *root;
-    phi_schema_error *error; /* NULL: no words wanted */
-    size_t len;              /* of the message */
-    char place[128];         /* arguments.list[2].name, cut where it is longer */
+    phi_schema_error *error; /* NULL: no message is wanted */
+    size_t len;              /* length of the message */
+    char place[128];         /* such as arguments.list[2].name; cut if too long */
     size_t place_len;
     uint32_t depth, quiet, work;
-    phi_status status; /* of faults that are no mismatch */
-    phi__map names;    /* of members of large objects; memory NULL: there is none */
+    phi_status status; /* PHI_OK, or an error that is no mismatch */
+    phi__map names;    /* members of large objects; not used if its memory is NULL */
     phi__schema_memo memo[PHI__SCHEMA_MEMO];
     phi__schema_ref refs[PHI__SCHEMA_REFS];
 } phi__schema;
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
 static void phi__schema_put(phi__schema *c, phi_str text) {
     if (c->error == NULL) return;
@@ -6670,7 +6758,7 @@ static void phi__schema_text(phi__schema *c, const char *text) {
     phi__schema_put(c, phi_str_of(text));
 }
 
-/* Begins a message; false: no message is needed. */
+/* Begins a message with the place and `text`. False: no message is needed. */
 static bool phi__schema_say(phi__schema *c, const char *text) {
     if (c->quiet > 0 || c->status != PHI_OK || c->error == NULL) return false;
     c->len = 0;
@@ -6690,7 +6778,7 @@ static void phi__schema_quote(phi__schema *c, phi_str text) {
 
 static void phi__schema_number(phi__schema *c, const phi_json *node) {
     char digits[32];
-    phi__buf buf = PHI_ZERO; /* room enough, so that it never looks for memory */
+    phi__buf buf = PHI_ZERO; /* has room, so it never allocates */
     buf.at = digits;
     buf.cap = sizeof digits;
     if (phi__json_kind_of(node) == PHI__JSON_INT)
@@ -6713,7 +6801,7 @@ static void phi__schema_value(phi__schema *c, const phi_json *node) {
     }
 }
 
-/* "a, b or c", or "a, b, c" */
+/* Writes "a, b or c", or "a, b, c" if `quoted`. */
 static void phi__schema_list(phi__schema *c, const phi_json *list, bool quoted) {
     phi_json_iter it = phi_json_each(list);
     bool first = true;
@@ -6752,7 +6840,7 @@ static size_t phi__schema_into_item(phi__schema *c, size_t index) {
     return phi__schema_into(c, "[", phi__str(at, (size_t)(digits + sizeof digits - at)), "]");
 }
 
-/* ---- bounds ---- */
+/* ---- limits of work and depth ---- */
 
 static bool phi__schema_spend(phi__schema *c, size_t work) {
     if (c->status != PHI_OK) return false;
@@ -6781,11 +6869,6 @@ static bool phi__schema_enter(phi__schema *c, const phi_json *schema) {
 
 /* ---- members ---- */
 
-static uint64_t phi__schema_hash(const phi__schema *c, const phi_json *object, phi_str key) {
-    uint64_t of = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
-    return phi__map_hash((uint64_t)(uintptr_t)c ^ of ^ of >> 32, key);
-}
-
 static phi_json *phi__schema_look(const phi__schema *c, uint64_t hash, phi_str key) {
     phi_json *member;
     size_t probe = 0;
@@ -6794,10 +6877,10 @@ static phi_json *phi__schema_look(const phi__schema *c, uint64_t hash, phi_str k
     return member;
 }
 
-/* Puts the members of an object into the table, of equal names the last one, and the object
-   itself. False: there is no table, or no memory for them. */
+/* Puts the object and its members into the table; the last of several equal names counts. False:
+   there is no table, no memory, or too much work. */
 static bool phi__schema_know(phi__schema *c, const phi_json *object) {
-    uint64_t own = ~phi__schema_hash(c, object, phi__str(NULL, 0));
+    uint64_t own = ~phi__json_member_hash(c, object, phi__str(NULL, 0));
     phi_json_iter it = phi_json_each(object);
     size_t probe = 0;
     void *item;
@@ -6808,7 +6891,7 @@ static bool phi__schema_know(phi__schema *c, const phi_json *object) {
         !phi__schema_spend(c, it.left))
         return false;
     while (phi_json_next(&it) != NULL) {
-        uint64_t hash = phi__schema_hash(c, object, it.key);
+        uint64_t hash = phi__json_member_hash(c, object, it.key);
         item = phi__schema_look(c, hash, it.key);
         if (item != NULL) phi__map_drop(&c->names, hash, item);
         phi__map_add(&c->names, hash, (void *)(uintptr_t)it.at);
@@ -6817,12 +6900,13 @@ static bool phi__schema_know(phi__schema *c, const phi_json *object) {
     return true;
 }
 
-/* The member of an object, as phi__json_get_n finds it; NULL: none, or too much work. */
+/* Returns the member that phi__json_get_n would find. NULL: no such member, or too much work. */
 static const phi_json *phi__schema_member(phi__schema *c, const phi_json *object, phi_str key) {
     if (phi_json_count(object) > PHI__SCHEMA_SMALL && phi_json_is(object, PHI_JSON_OBJECT) &&
         phi__schema_know(c, object)) {
-        return phi__schema_spend(c, 1) ? phi__schema_look(c, phi__schema_hash(c, object, key), key)
-                                       : NULL;
+        return phi__schema_spend(c, 1)
+                   ? phi__schema_look(c, phi__json_member_hash(c, object, key), key)
+                   : NULL;
     }
     if (!phi__schema_spend(c, 1 + phi_json_count(object))) return NULL;
     return phi__json_get_n(object, key);
@@ -6843,7 +6927,7 @@ PHI__FN bool phi__schema_same_step(phi_str key, phi_str step) {
 static const phi_json *phi__schema_step(phi__schema *c, const phi_json *from, phi_str step) {
     const phi_json *found = NULL;
     phi_json_iter it = phi_json_each(from);
-    uint64_t index = 0; /* gcc -Os does not see that it is set */
+    uint64_t index = 0; /* gcc -Os warns without this value */
     if (!phi__schema_spend(c, 1 + it.left)) return NULL;
     if (phi_json_is(from, PHI_JSON_ARRAY))
         return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
@@ -6867,7 +6951,7 @@ static const phi_json *phi__schema_follow(phi__schema *c, phi_str ref) {
     return at;
 }
 
-/* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
+/* Returns the schema that "#" or "#/a/b" names. NULL: none, or in another document. */
 static const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
     phi__schema_ref *known =
         &c->refs[((uintptr_t)ref.at >> 4 ^ (uintptr_t)ref.at >> 9) & (PHI__SCHEMA_REFS - 1)];
@@ -6878,10 +6962,7 @@ static const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
     return known->target;
 }
 
-/* ---- Shared by the checks of values and of schemas: paths, messages, work limit; and a
-   check that may take memory. */
-
-/* ---- the check ---- */
+/* ---- checking a value ---- */
 
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value);
 
@@ -6933,7 +7014,7 @@ static bool phi__schema_enum(phi__schema *c, const phi_json *schema, const phi_j
     return false;
 }
 
-/* Negative, 0 or positive as a is less than, equal to or greater than b. */
+/* Returns a negative value, 0 or a positive value if a < b, a == b or a > b. */
 static int phi__schema_order(const phi_json *a, const phi_json *b) {
     double x = phi_json_num(a, 0), y = phi_json_num(b, 0);
     if (x != y) return x < y ? -1 : 1;
@@ -6967,7 +7048,7 @@ static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_
     return true;
 }
 
-/* `count` against the limits named so; `noun` names the counted things. */
+/* Checks `count` against two limits of a schema. `noun` names the counted things. */
 static bool phi__schema_count(phi__schema *c, const phi_json *schema, const char *least_key,
                               const char *most_key, size_t count, const char *noun) {
     const phi_json *least = phi_json_get(schema, least_key), *most = phi_json_get(schema, most_key);
@@ -7040,7 +7121,7 @@ static bool phi__schema_members(phi__schema *c, const phi_json *schema, const ph
     const phi_json *more = phi_json_get(schema, "additionalProperties");
     phi_json_iter it = phi_json_each(value);
     bool fits = phi__schema_required(c, schema, value);
-    if (phi_json_get(schema, "patternProperties") != NULL) more = NULL; /* which are more? */
+    if (phi_json_get(schema, "patternProperties") != NULL) more = NULL; /* not supported */
     while (fits && phi_json_next(&it) != NULL) {
         const phi_json *member = phi__schema_member(c, known, it.key);
         if (c->status != PHI_OK) return false;
@@ -7055,18 +7136,18 @@ static bool phi__schema_members(phi__schema *c, const phi_json *schema, const ph
     return fits;
 }
 
-/* How many of the schemas fit, counted up to two. */
+/* Returns how many schemas of the list fit; stops at two. */
 static unsigned phi__schema_fitting(phi__schema *c, const phi_json *list, const phi_json *value) {
     phi_json_iter it = phi_json_each(list);
     unsigned fit = 0;
     c->quiet++;
     while (fit < 2 && c->status == PHI_OK && phi_json_next(&it) != NULL)
         fit += phi__schema_fits(c, it.at, value);
-    if (c->quiet > 0) c->quiet--; /* 0: a bound was hit, and reported */
+    if (c->quiet > 0) c->quiet--; /* 0: a limit was reached and reported */
     return fit;
 }
 
-/* For choices that only name types, the types are the better words. */
+/* Says that no schema of anyOf or oneOf fits. If each has a type, the message names the types. */
 static void phi__schema_say_none(phi__schema *c, const phi_json *list, const char *word,
                                  const phi_json *value) {
     phi_json_iter it = phi_json_each(list);
@@ -7122,9 +7203,9 @@ static bool phi__schema_by_type(phi__schema *c, const phi_json *schema, const ph
     }
 }
 
-/* A malformed or unknown keyword restricts nothing. A result is remembered: schemas that refer to
-   themselves twice would double the work with each level. What does not fit is checked once more
-   when its words are wanted. */
+/* Checks a value against a schema. A malformed or unknown keyword restricts nothing. Results are
+   remembered, because schemas that refer to themselves twice would double the work with each level.
+   A mismatch is checked again if its message is needed. */
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value) {
     uint64_t n = (uint64_t)(uintptr_t)schema * UINT64_C(0x9e3779b97f4a7c15) +
                  (uint64_t)(uintptr_t)value * UINT64_C(0xff51afd7ed558ccd);
@@ -7156,22 +7237,22 @@ static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_j
     return fits;
 }
 
-/* ---- the schema itself ---- */
+/* ---- checking the schema itself ---- */
 
 enum phi__schema_shape {
     PHI__SCHEMA_TYPE,
     PHI__SCHEMA_ANY,
-    PHI__SCHEMA_LIST,    /* of values, not empty */
-    PHI__SCHEMA_NAMES,   /* of strings */
-    PHI__SCHEMA_SUB,     /* one schema */
-    PHI__SCHEMA_SUBS,    /* schemas by name */
-    PHI__SCHEMA_CHOICES, /* a list of schemas, not empty */
+    PHI__SCHEMA_LIST,    /* an array of values, not empty */
+    PHI__SCHEMA_NAMES,   /* an array of strings */
+    PHI__SCHEMA_SUB,     /* a schema */
+    PHI__SCHEMA_SUBS,    /* an object of schemas */
+    PHI__SCHEMA_CHOICES, /* an array of schemas, not empty */
     PHI__SCHEMA_NUMBER,
-    PHI__SCHEMA_BOUND, /* a number, or draft 4's boolean */
+    PHI__SCHEMA_BOUND, /* a number, or a boolean as in draft 4 */
     PHI__SCHEMA_COUNT,
     PHI__SCHEMA_BOOL,
     PHI__SCHEMA_REF,
-    PHI__SCHEMA_REFUSED /* restricts, and is not understood */
+    PHI__SCHEMA_REFUSED /* restricts, but is not supported */
 };
 
 static const struct {
@@ -7238,7 +7319,7 @@ static bool phi__schema_sound_type(const phi_json *type) {
     static const char *const names[] = {"string", "number", "integer", "boolean",
                                         "object", "array",  "null"};
     phi_json_iter it = phi_json_each(type);
-    if (phi_json_is(type, PHI_JSON_ARRAY)) { /* of names alone: none is a list itself */
+    if (phi_json_is(type, PHI_JSON_ARRAY)) { /* an array of names, not of arrays */
         bool sound = it.left > 0;
         while (sound && phi_json_next(&it) != NULL)
             sound = phi_json_is(it.at, PHI_JSON_STRING) && phi__schema_sound_type(it.at);
@@ -7249,7 +7330,7 @@ static bool phi__schema_sound_type(const phi_json *type) {
     return false;
 }
 
-/* The expected type of a keyword, if `node` is of another; NULL: it fits. */
+/* Returns the message for a keyword with a value of a wrong type; NULL: the type is right. */
 static const char *phi__schema_wrong(unsigned shape, const phi_json *node) {
     bool array = phi_json_is(node, PHI_JSON_ARRAY), number = phi_json_is(node, PHI_JSON_NUMBER);
     phi_json_iter it = phi_json_each(node);
@@ -7367,9 +7448,9 @@ PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *valu
 
 /* ---- src/text/sse.c ---- */
 
-/* sse.c - server-sent events, incrementally. */
+/* sse.c - parses server-sent events incrementally. */
 
-#define PHI__SSE_KEEP 4096u /* bytes of a buffer that are kept between events */
+#define PHI__SSE_KEEP 4096u /* bytes; a larger buffer is freed after each event */
 
 static void phi__sse_slim(phi__buf *buf) {
     if (buf->cap > PHI__SSE_KEEP)
@@ -7378,7 +7459,7 @@ static void phi__sse_slim(phi__buf *buf) {
         phi__buf_clear(buf);
 }
 
-/* Forgets the event under way, or the one handed out. */
+/* Drops the current event, or the one that was returned. */
 static void phi__sse_forget(phi__sse *sse) {
     phi__sse_slim(&sse->data);
     phi__sse_slim(&sse->name);
@@ -7395,14 +7476,14 @@ static int phi__sse_fail(phi__sse *sse, phi_status status) {
     return status;
 }
 
-/* A view of fed bytes that is to outlive them becomes a copy. */
+/* Copies a view of fed bytes, so that it outlives them. */
 static bool phi__sse_keep_view(phi__sse *sse) {
     if (sse->viewed) phi__buf_add_str(&sse->data, sse->view);
     sse->viewed = false;
     return !sse->data.failed;
 }
 
-/* `stays`: the line lies in the bytes fed, not in sse->line. */
+/* `stays`: the line is in the fed bytes, not in sse->line. */
 static phi_status phi__sse_data(phi__sse *sse, phi_str value, bool stays) {
     size_t had = sse->viewed ? sse->view.len : sse->data.len;
     if (had + sse->name.len + value.len + (sse->has_data ? 1 : 0) > sse->max_event_bytes)
@@ -7412,7 +7493,7 @@ static phi_status phi__sse_data(phi__sse *sse, phi_str value, bool stays) {
         sse->has_data = sse->viewed = true;
         return PHI_OK;
     }
-    if (!sse->has_data) { /* the line's buffer becomes the data's */
+    if (!sse->has_data) { /* the line's buffer becomes the data buffer */
         phi__buf line = sse->line;
         sse->line = sse->data;
         sse->data = line;
@@ -7436,8 +7517,8 @@ static phi_status phi__sse_name(phi__sse *sse, phi_str value) {
 
 static bool phi__sse_is_bare(phi_str line) { return line.at[0] == '{' || line.at[0] == '['; }
 
-/* True if a line ends the event under way, as a blank one does: stray JSON behind data lines, or a
-   field behind stray JSON. */
+/* True if a line ends the current event as a blank line does: stray JSON after data lines, or a
+   field after stray JSON. */
 static bool phi__sse_breaks(const phi__sse *sse, phi_str line) {
     if (!sse->strays || !sse->has_data) return false;
     if (!sse->stray) return phi__sse_is_bare(line);
@@ -7461,8 +7542,8 @@ PHI__FN void phi__sse_resume_free(phi__sse_resume *resume) {
 static phi_status phi__sse_resumes(phi__sse_resume *resume, phi_str field, phi_str value) {
     uint64_t ms;
     if (phi__str_is(field, "id")) {
-        /* An id with a NUL is ignored, as the standard says. One that is too long to be sent
-           back leaves none: an older one would bring events again. */
+        /* An id with a NUL is ignored, as the standard says. An id that is too long to be sent back
+           clears the id, because an older id would repeat events. */
         if (value.len > 0 && memchr(value.at, '\0', value.len) != NULL) return PHI_OK;
         phi__buf_clear(&resume->id_next);
         if (value.len <= PHI__SSE_ID_MOST) phi__buf_add_str(&resume->id_next, value);
@@ -7502,9 +7583,9 @@ static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
     return sse->resume != NULL ? phi__sse_resumes(sse->resume, field, value) : PHI_OK;
 }
 
-/* The event that a blank line, or the end, completes; false: there is none. */
-static bool phi__sse_complete(phi__sse *sse, phi__sse_event *out) {
-    /* The event under way is complete. */
+/* Completes the current event at a blank line or at the end. Returns 1, or 0 if it has no data. */
+static int phi__sse_complete(phi__sse *sse, phi__sse_event *out) {
+    /* The id of the current event now counts. */
     phi__sse_resume *resume = sse->resume;
     if (resume != NULL && resume->has_next) {
         phi__buf id = resume->id;
@@ -7514,17 +7595,17 @@ static bool phi__sse_complete(phi__sse *sse, phi__sse_event *out) {
     }
     if (!sse->has_data) {
         phi__sse_forget(sse);
-        return false;
+        return 0;
     }
     out->name = phi__buf_str(&sse->name);
     out->data = sse->viewed ? sse->view : phi__buf_str(&sse->data);
     sse->handed = true;
     sse->events++;
-    return true;
+    return 1;
 }
 
-/* Reads over a byte order mark, which may come in pieces. Bytes that only began like one are put
-   in front of the first line. */
+/* Skips a byte order mark, which may come in pieces. If only its first bytes come, they begin the
+   first line. */
 static bool phi__sse_mark(phi__sse *sse) {
     static const char mark[] = "\xEF\xBB\xBF";
     while (sse->bom < 3 && sse->at < sse->end) {
@@ -7592,9 +7673,9 @@ PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out) {
         const char *cr = (const char *)memchr(at, '\r', (size_t)((lf != NULL ? lf : end) - at));
         const char *stop = cr != NULL ? cr : lf;
         if (stop == NULL) {
-            /* Copies the rest of the fed bytes into the line that the next piece continues. */
+            /* Copies the rest of the fed bytes into sse->line; the next bytes continue the line. */
             size_t left = (size_t)(sse->end - sse->at);
-            /* the field's name, at least */
+            /* 64: at least the length of the field's name */
             if (phi__add(sse->line.len, left) > phi__add(sse->max_event_bytes, 64))
                 return phi__sse_fail(sse, PHI_TOO_BIG);
             phi__buf_add(&sse->line, sse->at, left);
@@ -7610,14 +7691,14 @@ PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out) {
             line = phi__buf_str(&sse->line);
         }
         if (line.len > 0 && phi__sse_breaks(sse, line)) {
-            if (!stays) sse->at = stop; /* the line waits in its buffer, else where it is */
-            return phi__sse_complete(sse, out) ? 1 : 0;
+            if (!stays) sse->at = stop; /* the line is read again in the next call */
+            return phi__sse_complete(sse, out);
         }
-        /* Past a line's end at `stop`, of which an LF after a CR may come later. */
+        /* Continues after the line's end at `stop`. After a CR, an LF may come later. */
         sse->skip_lf = *stop == '\r';
         sse->at = stop + 1;
         if (line.len == 0) {
-            if (!sse->stray && phi__sse_complete(sse, out)) return 1;
+            if (!sse->stray && phi__sse_complete(sse, out) != 0) return 1;
             continue;
         }
         phi_status status = phi__sse_line(sse, line, stays);
@@ -7634,133 +7715,119 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
     if (sse->bom == 1 || sse->bom == 2) phi__buf_add(&sse->line, "\xEF\xBB\xBF", sse->bom);
     sse->bom = 3;
     if (sse->line.len > 0) {
-        if (phi__sse_breaks(sse, phi__buf_str(&sse->line)))
-            return phi__sse_complete(sse, out) ? 1 : 0;
+        if (phi__sse_breaks(sse, phi__buf_str(&sse->line))) return phi__sse_complete(sse, out);
         phi_status status = phi__sse_line(sse, phi__buf_str(&sse->line), false);
         phi__sse_slim(&sse->line);
         if (status != PHI_OK) return phi__sse_fail(sse, status);
     }
-    return phi__sse_complete(sse, out) ? 1 : 0;
+    return phi__sse_complete(sse, out);
 }
 #undef PHI__SSE_KEEP
 
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x5841d526
+#if PHI__IMP_FORMATS != 0xc5b904bc
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x5841d526
+#define PHI__IMP_FORMATS 0xc5b904bc
 
 /* ---- src/formats/formats_in.h ---- */
 
-/* formats_in.h - what formats/ offers to other rooms. */
+/* formats_in.h - what formats/ offers to other rooms: readers of TOML and YAML in slices. */
 
-/* Room for nodes and for text, which readers take from their arena piece by piece. */
+/* Memory for nodes and for text, which readers take from their arena in pieces. */
 typedef struct phi__pool {
     phi_json *spare, *spare_end;
     char *text, *text_end;
 } phi__pool;
 
-/* Where the key and the value under way begin. */
+/* Where the current key and the current value begin. */
 typedef struct phi__toml_places {
     const char *key_at;
     uint32_t key_line, key_column, value_line, value_column;
 } phi__toml_places;
 
-/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
-   at any time. */
+/* Reads a text into a tree in slices: call begin, then advance until it is not PHI_BUSY, then
+   result. A reader can be abandoned at any time. */
 typedef struct phi__toml_reader {
     phi_arena *arena;
     const char *text, *at, *end;
-    const char *line_at;            /* where the line begins */
+    const char *line_at;            /* where the current line begins */
     struct phi__toml_frame *top;    /* open arrays and inline tables */
-    struct phi__toml_frame *unused; /* for later ones */
-    struct phi__toml_name *names;   /* every key of every table, by hash */
+    struct phi__toml_frame *unused; /* closed frames, to be used again */
+    struct phi__toml_name *names;   /* hash table of the keys of all tables */
     struct phi__marks *marks;       /* places of nodes; NULL: not kept */
     phi_json *root;                 /* the table of the whole text */
     phi_json *section;              /* the table of the last header */
-    phi_json *table;                /* where the key under way belongs */
+    phi_json *table;                /* the table of the current key */
     phi__pool pool;
-    char *string, *to; /* a copy under way; NULL: none is needed yet */
-    const char *mark;  /* text not yet copied */
+    char *string, *to; /* copy of the current text; NULL: not needed yet */
+    const char *mark;  /* start of the text not copied yet */
     phi__toml_places places;
-    phi_str key; /* the last part that was read */
+    phi_str key; /* the part of a key that was read last */
     size_t name_cap, name_count;
     uint32_t max_depth, line, section_number;
-    uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
-    uint8_t state, style, back;          /* back: the state behind a comment */
+    uint32_t section_depth, table_depth; /* depth of `section` and `table`; the root has 1 */
+    uint8_t state, style, back;          /* back: the state after a comment */
     bool in_header, tables_header, is_key, joined;
     phi_status status;
     phi_parse_error error;
 } phi__toml_reader;
 
-/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
+/* `text` is borrowed until phi__toml_read_result(). `options` may be NULL, and is copied. */
 PHI__FN void phi__toml_read_begin(phi__toml_reader *reader, phi_arena *arena, phi_str text,
                                   const phi_toml_desc *options);
 
 /* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
 PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *reader, size_t units);
 
-/* The last status of advance, with the tree or the error (either may be NULL). */
+/* Returns the last status of advance, with the tree or the error. `out` and `error` may be NULL. */
 PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *reader, phi_json **out,
                                          phi_parse_error *error);
 
-typedef struct phi__toml_frame {
-    struct phi__toml_frame *up;
-    phi_json *node;
-    uint32_t depth;
-} phi__toml_frame;
-
-typedef struct phi__toml_name {
-    const phi_json *table; /* NULL: a free slot */
-    phi_json *node;        /* of that key */
-    uint32_t hash;
-    uint32_t section : 29; /* DOTTED: the section that may add to it */
-    uint32_t how : 3;
-} phi__toml_name;
-
-/* The places of an anchor and a tag before their node. */
+/* The anchor and the tag before a node, with their place. */
 typedef struct phi__yaml_props {
     phi_str anchor;
-    const char *at;        /* the first of them; NULL: there is none */
+    const char *at;        /* the first of the two; NULL: there is none */
     const char *anchor_at; /* NULL: no anchor */
     uint32_t line, column; /* column: from 0 */
-    uint8_t tag;           /* 0: none */
+    uint8_t tag;           /* 0: no tag */
 } phi__yaml_props;
 
-/* A scalar under way, or a node that may yet become a key. */
+/* The current scalar, or a node that may still become a key. */
 typedef struct phi__yaml_scalar {
-    const char *at, *line_at; /* of the node, properties included */
-    const char *mark, *last;  /* text not yet copied, and where it ends */
-    const char *string;       /* the value, terminated */
-    char *text, *to;          /* the copy: begin, end */
-    phi_json *node;           /* instead of a scalar: a collection or a copied node */
+    const char *at, *line_at; /* start of the node with its properties; start of its line */
+    const char *mark, *last;  /* text not copied yet: start and end */
+    const char *string;       /* the value, NUL-terminated */
+    char *text, *to;          /* the copy: start and end */
+    phi_json *node;           /* a collection or a copied node; NULL: a scalar */
     size_t len, breaks;
     uint32_t line;
-    int32_t indent, blanks; /* of a block scalar; -1: not known yet */
-    uint8_t style, chomp;   /* style 0: there is no node */
+    /* of a block scalar: indentation (-1: unknown); spaces of blank lines */
+    int32_t indent, blanks;
+    uint8_t style, chomp; /* style 0: there is no node */
     bool more_indented, started, is_alias;
 } phi__yaml_scalar;
 
-/* Texts by hash: keys of open mappings, anchors. */
+/* Texts by hash: the keys of open mappings, or the anchors. */
 typedef struct phi__yaml_names {
     struct phi__yaml_name *at;
     uint32_t *table;
     uint32_t count, cap, table_cap;
 } phi__yaml_names;
 
-/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
-   at any time. */
+/* Reads a text into a tree in slices: call begin, then advance until it is not PHI_BUSY, then
+   result. A reader can be abandoned at any time. */
 typedef struct phi__yaml_reader {
     phi_arena *arena;
     const char *text, *at, *end;
-    const char *line_at; /* where the line begins */
+    const char *line_at; /* where the current line begins */
     struct phi__yaml_frame *top, *unused;
-    struct phi__yaml_handle *handles; /* of %TAG */
+    struct phi__yaml_handle *handles; /* declared by %TAG */
     phi__yaml_names keys, anchors;
-    phi__yaml_props outer, inner; /* of earlier lines, of this line */
+    phi__yaml_props outer, inner; /* properties on earlier lines; on this line */
     phi__yaml_scalar scalar;
     phi_json *root;
     phi__pool pool;
@@ -7768,57 +7835,33 @@ typedef struct phi__yaml_reader {
     struct phi__marks *marks; /* places of nodes; NULL: not kept */
     size_t alias_bytes;
     uint32_t line, depth, flow_depth, alias_nodes, handle_count;
-    int32_t indent, need; /* spaces before the line's text; spaces that more lines need */
+    /* indent: spaces before the line's text; need: spaces that further lines must have */
+    int32_t indent, need;
     uint8_t state, doc;
-    bool tab;       /* a tab was among the white space before the node */
+    bool tab;       /* the white space before the node has a tab */
     bool may_block; /* a block collection may begin on this line */
-    bool fresh;     /* nothing but white space stood on this line yet */
+    bool fresh;     /* only white space was read on this line so far */
     bool has_version;
     phi_status status;
     phi_parse_error error;
 } phi__yaml_reader;
 
-/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
+/* `text` is borrowed until phi__yaml_read_result(). `options` may be NULL, and is copied. */
 PHI__FN void phi__yaml_read_begin(phi__yaml_reader *reader, phi_arena *arena, phi_str text,
                                   const phi_yaml_desc *options);
 
 /* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
 PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *reader, size_t units);
 
-/* The last status of advance, with the tree or the error (either may be NULL). */
+/* Returns the last status of advance, with the tree or the error. `out` and `error` may be NULL. */
 PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *reader, phi_json **out,
                                          phi_parse_error *error);
 
-typedef struct phi__yaml_frame {
-    struct phi__yaml_frame *up;
-    phi_json *node;
-    const phi_json *source;        /* PHI__YAML_ALIAS: the next child to copy */
-    phi_str key;                   /* of the value that comes */
-    uint32_t left;                 /* PHI__YAML_ALIAS: children to copy */
-    uint32_t line;                 /* where it begins */
-    uint32_t keys;                 /* names of the mappings around it */
-    uint32_t key_line, key_column; /* of the key; column: from 0 */
-    int32_t indent;                /* its column; of flow collections: that of the block around */
-    uint8_t kind, want;
-} phi__yaml_frame;
-
-typedef struct phi__yaml_name {
-    const char *at;
-    phi_json *node; /* anchors */
-    phi_str source; /* anchors: a scalar's text, which an alias as key becomes */
-    uint32_t len, hash, scope, place;
-} phi__yaml_name;
-
 /* ---- src/formats/reader_in.h ---- */
 
-/* reader_in.h - a phi_reader inside: the head of each format's struct, and what the format does. */
+/* reader_in.h - what the readers of TOML and YAML share. */
 
-struct phi_reader {
-    phi_status (*advance)(phi_reader *reader, size_t units);
-    phi_status (*result)(const phi_reader *reader, phi_json **out, phi_parse_error *error);
-};
-
-/* The value of a hexadecimal digit; 16: it is none. */
+/* Returns the value of a hexadecimal digit; 16 if `c` is none. */
 static inline unsigned phi__reader_digit(char c) {
     if (c >= '0' && c <= '9') return (unsigned)(c - '0');
     if (c >= 'a' && c <= 'f') return (unsigned)(c - 'a') + 10;
@@ -7826,18 +7869,18 @@ static inline unsigned phi__reader_digit(char c) {
     return 16;
 }
 
-/* A zeroed node of that meta, when the text still has `left` bytes. NULL: no memory. */
+/* Returns a zeroed node. `left` bytes of the text are still to be read. NULL: no memory. */
 PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left, uint32_t meta);
 
-/* Room at *to for `more` bytes and a terminator; the text from *text on moves there. At most
-   `left` bytes will follow. False: no memory. */
+/* Makes room at *to for `more` bytes and a terminator, and moves the text from *text on there. At
+   most `left` bytes will follow. False if there is no memory. */
 PHI__FN bool phi__pool_room(phi__pool *pool, phi_arena *arena, char **text, char **to, size_t more,
                             size_t left);
 
-/* Gives room for nodes back, if nothing was taken from the arena after it. */
+/* Returns unused memory for nodes to the arena, if nothing was taken from the arena after it. */
 PHI__FN void phi__pool_end(phi__pool *pool, phi_arena *arena);
 
-/* "expected a value, found 'x'": of the byte at `at`. */
+/* Writes a message such as "expected a value, found 'x'" about the byte at `at`. */
 PHI__FN void phi__reader_found(char *message, size_t size, const char *what, const char *at,
                                const char *end, bool is_break);
 
@@ -7845,11 +7888,8 @@ PHI__FN void phi__reader_found(char *message, size_t size, const char *what, con
 
 /* toml_in.h - what the reader and the writer of TOML share. */
 
-/* A character of keys without quotes. */
-static inline bool phi__toml_is_bare(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-}
+/* True for characters of keys without quotes. */
+static inline bool phi__toml_is_bare(char c) { return phi__is_alnum(c) || c == '_' || c == '-'; }
 
 static inline phi_str phi__toml_key_of(const phi_json *node) {
     return phi__str(node->key, phi__json_key_len(node));
@@ -7857,37 +7897,37 @@ static inline phi_str phi__toml_key_of(const phi_json *node) {
 
 /* ---- src/formats/yaml_in.h ---- */
 
-/* yaml_in.h - the reader of YAML inside: who calls whom, and what they share.
+/* yaml_in.h - what the files of the YAML reader share.
 
    The reader walks the caller's text once and never changes it. A node is read before it is known
-   to be a key or a value: it stays in `scalar` until the byte after it decides (phi__yaml_value
-   or phi__yaml_key). Open collections are frames; a block collection closes when a line begins
-   further left, a flow collection at its bracket.
-   Every function leaves its verdict in the reader's status: PHI_BUSY, while there is more. */
+   to be a key or a value. It stays in `scalar` until the byte after it decides; then
+   phi__yaml_value() or phi__yaml_key() takes it. Open collections are frames. A block collection
+   closes when a line begins further left, a flow collection at its bracket. Every function leaves
+   its result in the reader's status, which is PHI_BUSY while there is more to read. */
 
 enum phi__yaml_state {
     PHI__YAML_LINE,    /* before the text of a line of block content */
-    PHI__YAML_GAP,     /* behind an indicator, before a node on its line */
-    PHI__YAML_AFTER,   /* behind a node that may be a key */
-    PHI__YAML_REST,    /* nothing but a comment may follow on the line */
+    PHI__YAML_GAP,     /* after an indicator, before a node on the same line */
+    PHI__YAML_AFTER,   /* after a node that may be a key */
+    PHI__YAML_REST,    /* only a comment may follow on the line */
     PHI__YAML_FLOW,    /* between the tokens of flow content */
-    PHI__YAML_COMMENT, /* of block or flow content */
+    PHI__YAML_COMMENT, /* in a comment */
     PHI__YAML_PLAIN,
     PHI__YAML_PLAIN_BREAK,
     PHI__YAML_SINGLE,
     PHI__YAML_DOUBLE,
     PHI__YAML_QUOTED_BREAK,
-    PHI__YAML_BLOCK_LINE, /* a block scalar: before the text of a line */
+    PHI__YAML_BLOCK_LINE, /* in a block scalar, before the text of a line */
     PHI__YAML_BLOCK_TEXT,
-    PHI__YAML_COPY /* an alias */
+    PHI__YAML_COPY /* copies the node of an alias */
 };
 
 enum phi__yaml_doc {
     PHI__YAML_START,      /* no document yet */
-    PHI__YAML_DIRECTIVES, /* which "---" must follow */
+    PHI__YAML_DIRECTIVES, /* directives were read, and "---" must follow */
     PHI__YAML_OPEN,
     PHI__YAML_COMPLETE,
-    PHI__YAML_ENDED /* by "..." */
+    PHI__YAML_ENDED /* ended by "..." */
 };
 
 enum phi__yaml_style {
@@ -7919,43 +7959,44 @@ enum phi__yaml_kind {
     PHI__YAML_FLOW_SEQ,
     PHI__YAML_FLOW_MAP,
     PHI__YAML_FLOW_PAIR, /* a mapping of one key without braces, in a flow sequence */
-    PHI__YAML_ALIAS      /* a copy under way */
+    PHI__YAML_ALIAS      /* the copy of an alias */
 };
 
 /* What a frame waits for. */
 enum phi__yaml_want {
     PHI__YAML_WANT_KEY,          /* block: a key at its column; flow: a key or an end */
-    PHI__YAML_WANT_EXPLICIT_KEY, /* behind "?" */
-    PHI__YAML_WANT_COLON,        /* behind a key: the value's indicator, or null it is */
-    PHI__YAML_WANT_VALUE,        /* or an item */
-    PHI__YAML_WANT_NEXT          /* behind a value or an item */
+    PHI__YAML_WANT_EXPLICIT_KEY, /* the key after "?" */
+    PHI__YAML_WANT_COLON,        /* a ":" after a key; without ":" the value is null */
+    PHI__YAML_WANT_VALUE,        /* a value or an item */
+    PHI__YAML_WANT_NEXT          /* what follows a value or an item */
 };
 
-/* ---- yaml_tree.c: errors, bytes, lines, room ---- */
+typedef struct phi__yaml_frame {
+    struct phi__yaml_frame *up;
+    phi_json *node;
+    const phi_json *source;        /* PHI__YAML_ALIAS: the next child to copy */
+    phi_str key;                   /* key of the next value */
+    uint32_t left;                 /* PHI__YAML_ALIAS: number of children left to copy */
+    uint32_t line;                 /* line where the collection begins */
+    uint32_t keys;                 /* number of names in the mappings around it */
+    uint32_t key_line, key_column; /* place of the key; column: from 0 */
+    int32_t indent;                /* column; for a flow collection, that of the block around it */
+    uint8_t kind, want;
+} phi__yaml_frame;
 
-/* Errors, all of which return false. The first one counts. */
+/* ---- yaml_tree.c: errors, bytes, room ---- */
+
+/* These functions record an error, unless there is one already. They return false. */
 PHI__FN bool phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what);
 PHI__FN bool phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what);
 
 PHI__FN bool phi__yaml_too_big(phi__yaml_reader *r, const char *what);
 
-/* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
-   is set. Line breaks are none. */
+/* Returns the bytes of the printable character at `at`, which is before the end. 0: it is not
+   printable, and an error was recorded. Line breaks are not printable. */
 PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted);
 
-/* Where the characters of the line end, at `stop` at the latest; NULL: one is wrong. */
-PHI__FN const char *phi__yaml_line(phi__yaml_reader *r, const char *stop);
-
-/* Skips white space within the line, keeping `indent` and `tab`. True: text, a break or the end. */
-PHI__FN bool phi__yaml_space(phi__yaml_reader *r, const char *stop);
-
-/* The line break at r->at. */
-PHI__FN void phi__yaml_newline(phi__yaml_reader *r);
-
-/* "---" or "..." at the start of a line. */
-PHI__FN bool phi__yaml_marker(const phi__yaml_reader *r, const char *at);
-
-/* Room for `more` bytes of the scalar's text and a terminator. */
+/* Makes room for `more` bytes of the scalar's text and a terminator. */
 PHI__FN bool phi__yaml_room(phi__yaml_reader *r, size_t more);
 PHI__FN bool phi__yaml_add(phi__yaml_reader *r, const char *at, size_t len);
 
@@ -7967,19 +8008,14 @@ static inline bool phi__yaml_is_bracket(char c) {
     return c == ',' || c == '[' || c == ']' || c == '{' || c == '}';
 }
 
-/* White space, a line break or the end. */
+/* True at white space, a line break, or the end of the text. */
 static inline bool phi__yaml_is_blank(const phi__yaml_reader *r, const char *at) {
     return at >= r->end || phi__yaml_is_space(*at) || phi__yaml_is_break(*at);
 }
 
-/* Where an indicator ends: before a blank, and in flow content before a bracket. */
+/* True if an indicator may end at `at`: before a blank or, in flow content, before a bracket. */
 static inline bool phi__yaml_is_over(const phi__yaml_reader *r, const char *at) {
     return phi__yaml_is_blank(r, at) || (r->flow_depth > 0 && phi__yaml_is_bracket(*at));
-}
-
-/* True if `at` begins its line, or follows white space. */
-static inline bool phi__yaml_is_apart(const phi__yaml_reader *r, const char *at) {
-    return at == r->line_at || phi__yaml_is_space(at[-1]);
 }
 
 static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *at) {
@@ -7989,69 +8025,50 @@ static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *a
 /* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
 PHI__FN phi_json *phi__yaml_node(phi__yaml_reader *r, uint32_t kind);
 
-/* The frame around all. False: no memory. */
+/* Opens the outermost frame. False if there is no memory. */
 PHI__FN bool phi__yaml_begin(phi__yaml_reader *r);
 
-/* Opens a collection, which takes the properties that wait for it. */
+/* Opens a collection, which takes the properties read before it. */
 PHI__FN void phi__yaml_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
 
-/* A pair in a flow sequence, without its own properties. */
+/* Opens a pair in a flow sequence. A pair has no properties. */
 PHI__FN void phi__yaml_open_pair(phi__yaml_reader *r, uint8_t want);
 
-/* The collection on top is complete: it becomes the scalar's node. */
+/* Closes the collection on top, which becomes the scalar's node. */
 PHI__FN void phi__yaml_close(phi__yaml_reader *r);
 
-/* A scalar without text begins and ends here. */
-PHI__FN void phi__yaml_empty(phi__yaml_reader *r);
-
-/* The node read is a value of the frame on top, or its explicit key. */
+/* Takes the node just read as a value of the frame on top, or as its explicit key. */
 PHI__FN void phi__yaml_value(phi__yaml_reader *r);
 
-/* The node read is the key of the frame on top. */
+/* Takes the node just read as the key of the frame on top. */
 PHI__FN void phi__yaml_key(phi__yaml_reader *r);
 
-/* Copies about `units` nodes. True: the alias is complete. */
+/* Copies about `units` nodes. True if the alias is complete. */
 PHI__FN bool phi__yaml_copy(phi__yaml_reader *r, size_t units);
 
 /* ---- yaml_tree.c: anchors, tags, directives ---- */
 
-/* An anchor or a tag at r->at. */
+/* Reads an anchor or a tag at r->at. */
 PHI__FN void phi__yaml_prop_read(phi__yaml_reader *r);
 
-/* Those of this line belong to a node on a later one. */
+/* Keeps this line's properties for a node on a later line. */
 PHI__FN void phi__yaml_prop_keep(phi__yaml_reader *r);
 
-/* "*name" at r->at. */
+/* Reads "*name" at r->at. */
 PHI__FN void phi__yaml_prop_alias(phi__yaml_reader *r);
 
-/* A directive at r->at; a comment, or nothing, is left of its line. */
+/* Reads a directive at r->at. Only a comment may be left on its line. */
 PHI__FN void phi__yaml_prop_directive(phi__yaml_reader *r);
 
-/* ---- src/formats/reader.c ---- */
+/* ---- src/formats/pool.c ---- */
 
-/* reader.c - one reader in slices for all formats, and that of JSON. */
+/* pool.c - memory and messages of the readers of TOML and YAML. */
 
 #include <stdio.h>
 
-typedef struct phi__reader_json {
-    phi_reader head;
-    phi__json_reader reader;
-} phi__reader_json;
-
-static phi_status phi__reader_json_advance(phi_reader *reader, size_t units) {
-    return phi__json_read_advance(&((phi__reader_json *)reader)->reader, units);
-}
-
-static phi_status phi__reader_json_result(const phi_reader *reader, phi_json **out,
-                                          phi_parse_error *error) {
-    return phi__json_read_result(&((const phi__reader_json *)reader)->reader, out, error);
-}
-
-/* ---- what the readers of text share ---- */
-
 enum {
     PHI__POOL_TEXT = 4096, /* bytes of text taken from the arena at once */
-    PHI__POOL_NODES = 16   /* nodes taken at once, at most */
+    PHI__POOL_NODES = 16   /* nodes taken from the arena at once, at most */
 };
 
 PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left, uint32_t meta) {
@@ -8073,7 +8090,7 @@ PHI__FN bool phi__pool_room(phi__pool *pool, phi_arena *arena, char **text, char
     if ((size_t)(pool->text_end - *to) > more) return true;
     size_t have = (size_t)(*to - *text);
     size_t bytes = phi__add(phi__add(have, more), 1);
-    bytes = phi__add(bytes, phi__min(phi__max(have, PHI__POOL_TEXT), left)); /* doubling */
+    bytes = phi__add(bytes, phi__min(phi__max(have, PHI__POOL_TEXT), left)); /* doubles the room */
     char *room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(arena, bytes);
     if (room == NULL) return false;
     if (have > 0) memcpy(room, *text, have);
@@ -8105,65 +8122,115 @@ PHI__FN void phi__reader_found(char *message, size_t size, const char *what, con
         (void)snprintf(message, size, "expected %s, found byte 0x%02x", what, c);
 }
 
+/* ---- src/formats/reader.c ---- */
+
+/* reader.c - the public functions of readers of all formats. */
+
+#include <stdio.h>
+
+typedef enum phi__reader_format {
+    PHI__READER_JSON,
+    PHI__READER_TOML,
+    PHI__READER_YAML
+} phi__reader_format;
+
+struct phi_reader {
+    phi__reader_format format;
+    union {
+        phi__json_reader json;
+        phi__toml_reader toml;
+        phi__yaml_reader yaml;
+    } of;
+};
+
 /* ---- public ---- */
 
 PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t flags) {
-    phi__reader_json *r = (phi__reader_json *)phi_arena_alloc(arena, sizeof *r);
-    if (r == NULL) return NULL;
-    r->head.advance = phi__reader_json_advance;
-    r->head.result = phi__reader_json_result;
-    phi__json_read_begin(&r->reader, arena, text, flags, 0);
-    return &r->head;
+    phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
+    if (reader == NULL) return NULL;
+    reader->format = PHI__READER_JSON;
+    phi__json_read_begin(&reader->of.json, arena, text, flags, 0);
+    return reader;
+}
+
+PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_toml_desc *options) {
+    phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
+    if (reader == NULL) return NULL;
+    reader->format = PHI__READER_TOML;
+    phi__toml_read_begin(&reader->of.toml, arena, text, options);
+    return reader;
+}
+
+PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_yaml_desc *options) {
+    phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
+    if (reader == NULL) return NULL;
+    reader->format = PHI__READER_YAML;
+    phi__yaml_read_begin(&reader->of.yaml, arena, text, options);
+    return reader;
 }
 
 PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units) {
-    return reader == NULL ? PHI_NO_MEMORY : reader->advance(reader, units);
+    if (reader == NULL) return PHI_NO_MEMORY;
+    switch (reader->format) {
+    case PHI__READER_JSON: return phi__json_read_advance(&reader->of.json, units);
+    case PHI__READER_TOML: return phi__toml_read_advance(&reader->of.toml, units);
+    case PHI__READER_YAML:
+    default: return phi__yaml_read_advance(&reader->of.yaml, units);
+    }
 }
 
 PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
                                      phi_parse_error *error) {
-    if (reader != NULL) return reader->result(reader, out, error);
-    if (out != NULL) *out = NULL;
-    if (error != NULL) {
-        memset(error, 0, sizeof *error);
-        error->status = PHI_NO_MEMORY;
-        (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
+    if (reader == NULL) {
+        if (out != NULL) *out = NULL;
+        if (error != NULL) {
+            memset(error, 0, sizeof *error);
+            error->status = PHI_NO_MEMORY;
+            (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
+        }
+        return PHI_NO_MEMORY;
     }
-    return PHI_NO_MEMORY;
+    switch (reader->format) {
+    case PHI__READER_JSON: return phi__json_read_result(&reader->of.json, out, error);
+    case PHI__READER_TOML: return phi__toml_read_result(&reader->of.toml, out, error);
+    case PHI__READER_YAML:
+    default: return phi__yaml_read_result(&reader->of.yaml, out, error);
+    }
 }
 
 /* ---- src/formats/toml_read.c ---- */
 
-/* toml_read.c - the reader: its states in turn. */
+/* toml_read.c - the reader of TOML, a state machine that walks the text once. */
 
 #include <stdio.h>
 
 enum {
-    PHI__TOML_DEPTH = 512,           /* by default */
-    PHI__TOML_NAMES_FIRST = 64,      /* slots of the first table */
-    PHI__TOML_FRACTION = 9,          /* digits kept */
-    PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
-    PHI__TOML_KEY_MOST = 0xffffff,   /* bytes; what a node's meta can hold */
-    PHI__TOML_NUMBER_MOST = 65536,   /* bytes; keeps the work of one step bounded */
-    PHI__TOML_DATE_MOST = 36         /* bytes of a canonical date, terminated */
+    PHI__TOML_DEPTH = 512,           /* levels of nesting, by default */
+    PHI__TOML_NAMES_FIRST = 64,      /* slots of the first hash table */
+    PHI__TOML_FRACTION = 9,          /* digits of a fraction that are kept */
+    PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most: the limit of phi__toml_name.section */
+    PHI__TOML_KEY_MOST = 0xffffff,   /* bytes of a key: the limit of a node's meta */
+    PHI__TOML_NUMBER_MOST = 65536,   /* bytes of a number; bounds the work of one step */
+    PHI__TOML_DATE_MOST = 36         /* bytes of a canonical date with its terminator */
 };
 
 enum phi__toml_state {
     PHI__TOML_LINE,         /* before a header, a key, a comment or the end of a line */
     PHI__TOML_KEY,          /* before a part of a key */
     PHI__TOML_BARE,         /* in a bare part */
-    PHI__TOML_KEY_AFTER,    /* behind a part */
+    PHI__TOML_KEY_AFTER,    /* after a part of a key */
     PHI__TOML_VALUE,        /* before a value of a key */
     PHI__TOML_ITEM,         /* before an item of an array, or its end */
-    PHI__TOML_ITEM_AFTER,   /* behind an item */
+    PHI__TOML_ITEM_AFTER,   /* after an item */
     PHI__TOML_MEMBER,       /* before a key in braces */
-    PHI__TOML_FIRST_MEMBER, /* or the closing brace */
-    PHI__TOML_MEMBER_AFTER, /* behind a member */
+    PHI__TOML_FIRST_MEMBER, /* before a key in braces, or the closing brace */
+    PHI__TOML_MEMBER_AFTER, /* after a member */
     PHI__TOML_STRING_TEXT,
-    PHI__TOML_STRING_JOIN, /* behind a backslash at the end of a line: white space is skipped */
-    PHI__TOML_REST,        /* nothing but a comment may follow on the line */
-    PHI__TOML_COMMENT,     /* back to LINE, ITEM or ITEM_AFTER after it */
-    PHI__TOML_DONE
+    PHI__TOML_STRING_JOIN, /* after a backslash at the end of a line: skips white space */
+    PHI__TOML_REST,        /* only a comment may follow on the line */
+    PHI__TOML_COMMENT      /* in a comment; `back` is the state after it */
 };
 
 enum phi__toml_style {
@@ -8173,14 +8240,28 @@ enum phi__toml_style {
     PHI__TOML_MULTI_LITERAL
 };
 
-/* How a member came to be. */
+/* How a member was defined. */
 enum phi__toml_how {
-    PHI__TOML_FIXED,    /* a value; its inside is complete once it ends */
-    PHI__TOML_IMPLICIT, /* a table on the way of a header */
+    PHI__TOML_FIXED,    /* a value, which later keys cannot change */
+    PHI__TOML_IMPLICIT, /* a table that a header passes through */
     PHI__TOML_EXPLICIT, /* a table with its own header */
-    PHI__TOML_DOTTED,   /* a table on the way of a dotted key */
+    PHI__TOML_DOTTED,   /* a table that a dotted key passes through */
     PHI__TOML_LIST      /* an array of headers in double brackets */
 };
+
+typedef struct phi__toml_frame {
+    struct phi__toml_frame *up;
+    phi_json *node;
+    uint32_t depth;
+} phi__toml_frame;
+
+typedef struct phi__toml_name {
+    const phi_json *table; /* NULL: a free slot */
+    phi_json *node;        /* the node of this key */
+    uint32_t hash;
+    uint32_t section : 29; /* for PHI__TOML_DOTTED: the section that may add to it */
+    uint32_t how : 3;
+} phi__toml_name;
 
 static bool phi__toml_at_break(const phi__toml_reader *r, const char *at) {
     if (at >= r->end) return false;
@@ -8193,7 +8274,7 @@ static uint32_t phi__toml_column(const phi__toml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at) + 1;
 }
 
-/* Errors, all of which return false. The first one counts. */
+/* Records an error, unless there is one already. Returns false, as all functions for errors do. */
 static bool phi__toml_fail(phi__toml_reader *r, const char *at, phi_status status,
                            const char *message) {
     if (r->status != PHI_BUSY) return false;
@@ -8221,9 +8302,8 @@ static bool phi__toml_wrong(phi__toml_reader *r, const char *at, const char *wha
 
 static void phi__toml_wrong_key(phi__toml_reader *r, const char *before, const char *behind) {
     char message[sizeof r->error.message];
-    size_t n = strlen(before), most = phi__min(r->key.len, 48);
+    size_t n = strlen(before), most = phi__utf8_cut(r->key, 48);
     if (r->status != PHI_BUSY) return;
-    while (most < r->key.len && most > 0 && ((unsigned char)r->key.at[most] & 0xc0) == 0x80) most--;
     memcpy(message, before, n);
     for (size_t i = 0; i < most; i++) {
         unsigned char c = (unsigned char)r->key.at[i];
@@ -8277,14 +8357,11 @@ static void phi__toml_newline(phi__toml_reader *r) {
 
 /* ---- room ---- */
 
-/* Room for `more` bytes and a terminator. Text never grows by its escapes. */
-static bool phi__toml_room(phi__toml_reader *r, size_t more) {
-    return phi__pool_room(&r->pool, r->arena, &r->string, &r->to, more, (size_t)(r->end - r->at)) ||
-           phi__toml_no_memory(r);
-}
-
+/* Adds to the text's copy, which has room for a terminator. A value is never longer than its source
+   text. */
 static bool phi__toml_add(phi__toml_reader *r, const char *at, size_t len) {
-    if (!phi__toml_room(r, len)) return false;
+    if (!phi__pool_room(&r->pool, r->arena, &r->string, &r->to, len, (size_t)(r->end - r->at)))
+        return phi__toml_no_memory(r);
     if (len > 0) memcpy(r->to, at, len);
     r->to += len;
     return true;
@@ -8304,15 +8381,15 @@ static void phi__toml_drop(phi__toml_reader *r, phi_str text) {
     if (text.at + text.len + 1 == r->pool.text) r->pool.text -= text.len + 1;
 }
 
-/* ======== The members of all tables, by table and key; at most three quarters of the slots
-   are in use. They stay for the whole text, since a later header may come back to any table. */
+/* ======== A hash table of the members of all tables, by table and key, at most three quarters
+   full. Members stay until the end of the text, because a later header may add to any table. */
 
 static uint32_t phi__toml_name_hash(const phi_json *table, phi_str key) {
     uint64_t seed = (uint64_t)(uintptr_t)table * UINT64_C(0x9e3779b97f4a7c15);
     return (uint32_t)phi__map_hash(seed, key);
 }
 
-/* The slot of that member, or the free one where it would be. There is a free one. */
+/* Returns the slot of this member, or the free slot where it belongs. One is always free. */
 static phi__toml_name *phi__toml_name_slot(const phi__toml_reader *r, const phi_json *table,
                                            phi_str key, uint32_t hash) {
     size_t mask = r->name_cap - 1, i = hash & mask;
@@ -8373,7 +8450,7 @@ static phi_json *phi__toml_node(phi__toml_reader *r, uint32_t meta) {
     return node;
 }
 
-/* The place of a value, or of a header. */
+/* Records the place of a value or of a header. */
 static void phi__toml_mark(phi__toml_reader *r, const phi_json *node) {
     if (r->marks == NULL) return;
     phi__marks_add(r->marks, node, r->places.value_line, r->places.value_column);
@@ -8393,7 +8470,7 @@ static bool phi__toml_deeper(phi__toml_reader *r, uint32_t depth) {
     return phi__toml_too_big(r, r->at, "tables and arrays are nested too deeply");
 }
 
-/* A new member of `table` under the part that was read. NULL: an error was set. */
+/* Adds a member to r->table under the key in r->key. NULL: an error was recorded. */
 static phi_json *phi__toml_member(phi__toml_reader *r, uint32_t meta, uint8_t how) {
     phi_json *node = phi__toml_node(r, meta);
     if (node == NULL) return NULL;
@@ -8412,7 +8489,7 @@ static void phi__toml_enter(phi__toml_reader *r, phi_json *table, uint32_t deepe
     (void)phi__toml_deeper(r, r->table_depth);
 }
 
-/* The way of a header through a member that is there. */
+/* Follows a header into a member that exists. */
 static void phi__toml_pass(phi__toml_reader *r, const phi__toml_name *name) {
     if (name->how == PHI__TOML_FIXED)
         phi__toml_wrong_key(r, "the key \"",
@@ -8425,8 +8502,8 @@ static void phi__toml_pass(phi__toml_reader *r, const phi__toml_name *name) {
         phi__toml_enter(r, name->node, 1);
 }
 
-/* The way of a dotted key: only through tables that dotted keys of this section made, or that have
-   no definition yet. */
+/* Follows a dotted key into a member that exists. The member must be a table that dotted keys of
+   this section made, or a table without a definition. */
 static void phi__toml_pass_dotted(phi__toml_reader *r, phi__toml_name *name) {
     bool own = name->how == PHI__TOML_DOTTED && name->section == r->section_number;
     if (name->how == PHI__TOML_FIXED) {
@@ -8483,7 +8560,7 @@ static void phi__toml_list(phi__toml_reader *r, phi__toml_name *name) {
         phi__toml_wrong_key(r, "the key \"", "\" is a table already, and no array of tables");
     phi_json *node = r->status == PHI_BUSY ? phi__toml_node(r, PHI__JSON_OBJECT) : NULL;
     if (node == NULL) return;
-    phi__json_append(list, node); /* another table at the end */
+    phi__json_append(list, node); /* adds a table at the end */
     phi__toml_enter(r, node, 2);
 }
 
@@ -8536,7 +8613,6 @@ static bool phi__toml_in_array(const phi__toml_reader *r) {
     return r->top != NULL && phi__json_kind_of(r->top->node) == PHI__JSON_ARRAY;
 }
 
-/* A new value in its table or array. */
 static phi_json *phi__toml_join(phi__toml_reader *r, uint32_t meta) {
     if (!phi__toml_in_array(r)) return phi__toml_member(r, meta, PHI__TOML_FIXED);
     phi_json *node = phi__toml_node(r, meta);
@@ -8597,7 +8673,7 @@ static const char phi__toml_no_value[] = "expected a value: text must be in quot
 static const char phi__toml_bad_number[] =
     "expected a number, a date, true or false: a number has no unit, and text must be in quotes";
 
-/* Words of other formats. */
+/* Returns the message for a word that is no value in TOML. */
 static const char *phi__toml_num_word(phi_str text) {
     static const char *const nulls[] = {"null", "nil", "none"};
     if (phi__str_is_nocase(text, "true") || phi__str_is_nocase(text, "false"))
@@ -8607,7 +8683,7 @@ static const char *phi__toml_num_word(phi_str text) {
     return phi__toml_no_value;
 }
 
-/* Copies without underscores, each of which must be between two digits (of hexadecimal, too). */
+/* Copies a number without its underscores. False if one is not between two digits. */
 static bool phi__toml_num_strip(phi_str text, bool hex, char *to, size_t *len) {
     size_t n = 0;
     for (size_t i = 0; i < text.len; i++) {
@@ -8626,7 +8702,7 @@ static bool phi__toml_num_strip(phi_str text, bool hex, char *to, size_t *len) {
     return true;
 }
 
-/* 0x, 0o, 0b: the digits without underscores. */
+/* Reads the digits after 0x, 0o or 0b. */
 static uint32_t phi__toml_num_based(const char *at, size_t len, unsigned base,
                                     phi__json_value *value, const char **what) {
     uint64_t n = 0;
@@ -8662,7 +8738,7 @@ static uint32_t phi__toml_num_decimal(const char *at, size_t len, phi__json_valu
     else if (after != at + len)
         *what = *at == '0' || (*at == '-' && at[1] == '0') ? "a number must not begin with a zero"
                                                            : phi__toml_bad_number;
-    else if (whole && number.kind == PHI__JSON_DOUBLE && number.v.u << 1 == 0) { /* -0 */
+    else if (whole && number.kind == PHI__JSON_DOUBLE && number.v.u << 1 == 0) { /* -0 is 0 */
         number.kind = PHI__JSON_INT;
         number.v.i = 0;
     } else if (whole && number.kind != PHI__JSON_INT)
@@ -8708,7 +8784,7 @@ static uint32_t phi__toml_num_read(phi_str text, char *room, phi__json_value *va
 
 /* ---- dates and times of RFC 3339 as TOML has them ---- */
 
-/* "dddd-dd" with d for a digit. */
+/* True if a text begins with this shape. In "dddd-dd", each d stands for a digit. */
 static bool phi__toml_date_shaped(phi_str s, const char *shape) {
     for (size_t i = 0; shape[i] != '\0'; i++)
         if (i == s.len || (shape[i] == 'd' ? s.at[i] < '0' || s.at[i] > '9' : s.at[i] != shape[i]))
@@ -8732,7 +8808,7 @@ static int32_t phi__toml_date_days(int32_t year, int32_t month) {
     return month == 2 && leap ? 29 : days[month - 1];
 }
 
-/* Past a date at the start of *s. */
+/* Reads the date at the start of *s, and advances *s past it. False if there is no valid date. */
 static bool phi__toml_date_day(phi_str *s, phi_toml_date *out) {
     if (!phi__toml_date_shaped(*s, "dddd-dd-dd")) return false;
     out->year = phi__toml_date_number(s->at, 4);
@@ -8757,7 +8833,7 @@ static bool phi__toml_date_time(phi_str *s, phi_toml_date *out) {
     return out->hour <= 23 && out->minute <= 59 && out->second <= 60;
 }
 
-/* All that is left: an offset. */
+/* Reads an offset. It must be all that is left of the text. */
 static bool phi__toml_date_offset(phi_str s, phi_toml_date *out) {
     if (s.len == 1 && (*s.at == 'Z' || *s.at == 'z')) return true;
     if (s.len != 6 || (*s.at != '+' && *s.at != '-')) return false;
@@ -8845,8 +8921,7 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
 
 /* ======== The four styles of strings, in slices.
 
-   Text that is the same in the value stays where it is, from `mark` on; an escape or a line break
-   of two bytes begins the copy. */
+   The text begins at `mark`. It is not copied before an escape or a line break of two bytes. */
 
 static bool phi__toml_str_is_multi(const phi__toml_reader *r) {
     return r->style >= PHI__TOML_MULTI_BASIC;
@@ -8868,7 +8943,7 @@ static void phi__toml_str_begin(phi__toml_reader *r, bool is_key) {
     r->state = PHI__TOML_STRING_TEXT;
 }
 
-/* The text ends at `at`; the value is complete at `behind`. */
+/* Ends a string whose text ends at `at`, and whose closing quotes end at `behind`. */
 static void phi__toml_str_done(phi__toml_reader *r, const char *at, const char *behind) {
     phi_str text = phi__toml_end(r, at);
     if (r->status != PHI_BUSY) return;
@@ -8885,7 +8960,8 @@ static void phi__toml_str_done(phi__toml_reader *r, const char *at, const char *
     node->len = (uint32_t)text.len;
 }
 
-/* Quotes at r->at: the end, or a part of the text. At the end, two may belong to the text. */
+/* Reads quotes at r->at, which end the string or belong to its text. In a string of several lines,
+   two quotes may belong to the text before the closing three. */
 static void phi__toml_str_quotes(phi__toml_reader *r) {
     const char *at = r->at;
     size_t n = 0, left = (size_t)(r->end - at);
@@ -8916,7 +8992,7 @@ static void phi__toml_str_break(phi__toml_reader *r) {
 
 /* ---- escapes ---- */
 
-/* \uXXXX or \UXXXXXXXX at r->at, of so many digits. UINT32_MAX: an error was set. */
+/* Reads \uXXXX or \UXXXXXXXX at r->at, with this many digits. UINT32_MAX: an error was recorded. */
 static uint32_t phi__toml_str_code(phi__toml_reader *r, size_t digits) {
     uint32_t code = phi__json_text_hex(r->at + 2, r->end, digits);
     if (code == UINT32_MAX)
@@ -8973,7 +9049,7 @@ static void phi__toml_str_join(phi__toml_reader *r, const char *stop) {
 static void phi__toml_str_text(phi__toml_reader *r, const char *stop) {
     char quote = r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC ? '"' : '\'';
     while (r->status == PHI_BUSY && r->state == PHI__TOML_STRING_TEXT && r->at < stop) {
-        /* Past the characters that need no look. */
+        /* Skip the characters that need no check. */
         const char *at = r->at;
         char escape = quote == '"' ? '\\' : quote;
         while (at < stop && (unsigned char)*at - 0x20u < 0x5fu && *at != quote && *at != escape)
@@ -9079,7 +9155,7 @@ static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     node->len = (uint32_t)text.len;
 }
 
-/* The number without its underscores is in the room for text only until it is read. */
+/* Reads a number. Its copy without underscores takes room for text only while it is read. */
 static void phi__toml_read_number(phi__toml_reader *r, phi_str token) {
     phi__json_value value;
     const char *what;
@@ -9108,8 +9184,7 @@ static void phi__toml_read_value(phi__toml_reader *r) {
         phi__toml_open(r, c == '{');
         return;
     }
-    /* The bare value at r->at, at most one byte more than a number may have. A space may be
-       between a date and its time. */
+    /* The bare value at r->at, at most a byte too long. A space may precede a date's time. */
     size_t most = phi__min((size_t)(r->end - r->at), PHI__TOML_NUMBER_MOST + 1), n = 0;
     while (n < most && phi__toml_read_is_token(r->at[n])) n++;
     if (n == 10 && phi__toml_date_begins(phi__str(r->at, n)) && n + 1 < most && r->at[n] == ' ' &&
@@ -9121,7 +9196,7 @@ static void phi__toml_read_value(phi__toml_reader *r) {
     if (token.len == 0)
         phi__toml_expected(r, r->at, r->state == PHI__TOML_ITEM ? "a value or ']'" : "a value");
     else if (token.len > PHI__TOML_NUMBER_MOST)
-        phi__toml_too_big(r, r->at, "a number of 64 KiB or more");
+        phi__toml_too_big(r, r->at, "a number of more than 64 KiB");
     else if (phi__toml_date_begins(token))
         phi__toml_read_date(r, token);
     else
@@ -9135,7 +9210,7 @@ static void phi__toml_read_comment_begin(phi__toml_reader *r) {
     r->state = PHI__TOML_COMMENT;
 }
 
-/* White space, line breaks and comments. True: something else, which is at r->at. */
+/* Skips white space, a line break, or the start of a comment. True if anything else is at r->at. */
 static bool phi__toml_read_skip(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_space(r, stop)) return false;
     if (r->at == r->end)
@@ -9226,7 +9301,7 @@ static void phi__toml_read_rest(phi__toml_reader *r, const char *stop) {
         phi__toml_expected(r, r->at, "the end of the line");
 }
 
-/* Up to the end of the line, which is left for the state behind. */
+/* Skips a comment up to the end of its line, which is left for the next state. */
 static void phi__toml_read_comment(phi__toml_reader *r, const char *stop) {
     while (r->at < stop && r->status == PHI_BUSY) {
         while (r->at < stop && (unsigned char)*r->at - 0x20u < 0x5fu) r->at++;
@@ -9314,44 +9389,20 @@ PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml
     return status;
 }
 
-typedef struct phi__toml_slices {
-    phi_reader head;
-    phi__toml_reader reader;
-} phi__toml_slices;
-
-static phi_status phi__toml_read_slice(phi_reader *reader, size_t units) {
-    return phi__toml_read_advance(&((phi__toml_slices *)reader)->reader, units);
-}
-
-static phi_status phi__toml_read_slices_result(const phi_reader *reader, phi_json **out,
-                                               phi_parse_error *error) {
-    return phi__toml_read_result(&((const phi__toml_slices *)reader)->reader, out, error);
-}
-
-PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
-                                        const phi_toml_desc *options) {
-    phi__toml_slices *r = (phi__toml_slices *)phi_arena_alloc(arena, sizeof *r);
-    if (r == NULL) return NULL;
-    r->head.advance = phi__toml_read_slice;
-    r->head.result = phi__toml_read_slices_result;
-    phi__toml_read_begin(&r->reader, arena, text, options);
-    return &r->head;
-}
-
 /* ---- src/formats/toml_write.c ---- */
 
-/* toml_write.c - a tree as TOML: first the values of a table, then the tables in it. */
+/* toml_write.c - writes a tree as TOML: first the values of a table, then the tables in it. */
 
 typedef struct phi__toml_writer {
     phi__buf *out;
-    phi__buf path; /* of the table being written, as headers have it */
+    phi__buf path; /* path of the table being written, as in its header */
     uint32_t flags;
     phi_status status;
 } phi__toml_writer;
 
 enum { PHI__TOML_LINE_MOST = 80 }; /* bytes of an array that is written in one line */
 
-/* PHI_OK, what a value was refused for, or PHI_NO_MEMORY. */
+/* Returns PHI_OK, PHI_NO_MEMORY, or the status for which a value was refused. */
 static phi_status phi__toml_put_status(const phi__toml_writer *w) {
     if (w->status == PHI_OK && (w->out->failed || w->path.failed)) return PHI_NO_MEMORY;
     return w->status;
@@ -9363,7 +9414,7 @@ static void phi__toml_put_refuse(phi__toml_writer *w, phi_status status) {
 
 /* ---- strings ---- */
 
-/* In double quotes; of several lines, in three of them. */
+/* Writes a text in double quotes. If `lines` is set, writes it in three of them. */
 static void phi__toml_put_basic(phi__buf *out, phi_str s, bool lines) {
     static const char from[] = "\b\t\n\f\r\"\\", to[] = "btnfr\"\\";
     const char *at = s.at, *end = s.at + s.len;
@@ -9399,7 +9450,7 @@ static void phi__toml_put_basic(phi__buf *out, phi_str s, bool lines) {
     phi__buf_text(out, lines ? "\"\"\"" : "\"");
 }
 
-/* In single quotes if that spares escapes. */
+/* Writes a text, in single quotes if that avoids escapes. */
 static void phi__toml_put_text(phi__buf *out, phi_str s, bool lines) {
     bool literal = false;
     size_t i = 0;
@@ -9434,7 +9485,7 @@ static bool phi__toml_put_skips(const phi__toml_writer *w, const phi_json *node)
     return (w->flags & PHI_TOML_SKIP_NULLS) != 0 && phi__json_kind_of(node) == PHI__JSON_NULL;
 }
 
-/* An array or an object in one line; `lines`: an array whose items take a line each. */
+/* Writes an array or an object in one line, or, if `lines` is set, an array in several. */
 static void phi__toml_put_items(phi__toml_writer *w, const phi_json *node, uint32_t depth,
                                 bool lines) {
     bool object = phi__json_kind_of(node) == PHI__JSON_OBJECT, first = true;
@@ -9519,7 +9570,7 @@ static void phi__toml_put_header(phi__toml_writer *w, bool list) {
 
 static void phi__toml_put_member(phi__toml_writer *w, const phi_json *node, uint32_t depth);
 
-/* The values of a table, and then the tables in it. Deeper than PHI_JSON_MAX_DEPTH it stops. */
+/* Writes the values of a table, then the tables in it. Stops below PHI_JSON_MAX_DEPTH. */
 static void phi__toml_put_table(phi__toml_writer *w, const phi_json *table, uint32_t depth) {
     phi_json_iter it = phi_json_each(table);
     if (depth > PHI_JSON_MAX_DEPTH) {
@@ -9538,14 +9589,14 @@ static void phi__toml_put_table(phi__toml_writer *w, const phi_json *table, uint
         if (phi__toml_put_has_header(it.at)) phi__toml_put_member(w, it.at, depth);
 }
 
-/* A member with its header or headers; the path is that of the table around it. */
+/* Writes a member with its header or headers. w->path is that of the table around it. */
 static void phi__toml_put_member(phi__toml_writer *w, const phi_json *node, uint32_t depth) {
     size_t before = w->path.len;
     phi_json_iter it = phi_json_each(node);
     if (before > 0) phi__buf_char(&w->path, '.');
     phi__toml_put_key(&w->path, phi__toml_key_of(node));
     if (phi__json_kind_of(node) == PHI__JSON_OBJECT) {
-        /* The headers of the tables in it may say all. */
+        /* The headers of tables in it may make its own header unnecessary. */
         bool implied = false, plain = false;
         while (!plain && phi_json_next(&it) != NULL) {
             if (phi__toml_put_has_header(it.at))
@@ -9585,12 +9636,63 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
 
 /* ---- src/formats/yaml_read.c ---- */
 
-/* yaml_read.c - the reader: its states in turn. */
+/* yaml_read.c - the reader of YAML, a state machine that walks the text once. */
+
+/* ---- lines ---- */
+
+/* Returns where the line's characters end, `stop` at the latest. NULL: a character is wrong. */
+static const char *phi__yaml_line(phi__yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    while (at < stop) {
+        while (at < stop && ((unsigned char)*at - 0x20u < 0x5fu || *at == '\t'))
+            at++; /* ASCII text needs no check */
+        if (at == stop || phi__yaml_is_break(*at)) break;
+        size_t n = phi__yaml_char(r, at, false);
+        if (n == 0) return NULL;
+        at += n;
+    }
+    return at;
+}
+
+/* Skips white space within the line, and updates `indent` and `tab`. True if text, a line break or
+   the end of the text follows; false at `stop`. */
+static bool phi__yaml_space(phi__yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    for (; at < stop; at++) {
+        if (*at == ' ') continue;
+        if (*at != '\t') break;
+        if (!r->tab) r->indent = (int32_t)phi__yaml_column(r, at);
+        r->tab = true;
+    }
+    r->at = at;
+    if (!r->tab) r->indent = (int32_t)phi__yaml_column(r, at);
+    return at < stop || at == r->end;
+}
+
+/* Advances past the line break at r->at. */
+static void phi__yaml_newline(phi__yaml_reader *r) {
+    if (*r->at == '\r' && r->at + 1 < r->end && r->at[1] == '\n') r->at++;
+    r->at++;
+    r->line++;
+    r->line_at = r->at;
+    r->tab = false;
+    r->fresh = true;
+}
+
+/* True if `at`, the start of a line, is "---" or "..." before a blank. */
+static bool phi__yaml_marker(const phi__yaml_reader *r, const char *at) {
+    return r->end - at >= 3 && (*at == '-' || *at == '.') && at[1] == *at && at[2] == *at &&
+           phi__yaml_is_blank(r, at + 3);
+}
+
+/* True if `at` begins its line, or follows white space. */
+static bool phi__yaml_is_apart(const phi__yaml_reader *r, const char *at) {
+    return at == r->line_at || phi__yaml_is_space(at[-1]);
+}
 
 /* ======== Plain and quoted scalars, line by line.
 
-   Text that is the same in the value stays where it is, from `mark` on; the first line break or
-   escape begins the copy. */
+   The text begins at `mark`. It is not copied before its first line break or escape. */
 
 static void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
     phi__yaml_scalar *s = &r->scalar;
@@ -9602,18 +9704,47 @@ static void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
     s->style = style;
 }
 
-/* Line breaks between two lines of text: one is a space, more are one less. */
-static void phi__yaml_scalar_fold(phi__yaml_reader *r, size_t breaks) {
-    if (!phi__yaml_room(r, breaks)) return;
-    if (breaks == 1)
-        *r->scalar.to++ = ' ';
-    else {
-        memset(r->scalar.to, '\n', breaks - 1);
-        r->scalar.to += breaks - 1;
-    }
+/* Makes an empty scalar at r->at. */
+static void phi__yaml_empty(phi__yaml_reader *r) {
+    phi__yaml_scalar *s = &r->scalar;
+    memset(s, 0, sizeof *s);
+    s->at = s->mark = s->last = r->at;
+    s->line_at = r->line_at;
+    s->line = r->line;
+    s->style = PHI__YAML_STYLE_PLAIN;
 }
 
-/* The state behind a node. */
+/* Copies the bytes from the mark to `at`. */
+static bool phi__yaml_scalar_flush(phi__yaml_reader *r, const char *at) {
+    bool good = phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
+    r->scalar.mark = at;
+    return good;
+}
+
+static void phi__yaml_scalar_put_breaks(phi__yaml_reader *r, size_t breaks) {
+    if (breaks == 0 || !phi__yaml_room(r, breaks)) return;
+    memset(r->scalar.to, '\n', breaks);
+    r->scalar.to += breaks;
+}
+
+/* Folds the line breaks between two lines: one becomes a space, and of several one is dropped. */
+static void phi__yaml_scalar_fold(phi__yaml_reader *r) {
+    if (r->scalar.breaks == 1)
+        (void)phi__yaml_add(r, " ", 1);
+    else
+        phi__yaml_scalar_put_breaks(r, r->scalar.breaks - 1);
+}
+
+/* Skips line breaks and white space, and counts the breaks. False at `stop`: there may be more. */
+static bool phi__yaml_scalar_breaks(phi__yaml_reader *r, const char *stop) {
+    while (r->at < stop && phi__yaml_space(r, stop)) {
+        if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
+        phi__yaml_newline(r);
+        r->scalar.breaks++;
+    }
+    return r->at < stop || stop == r->end;
+}
+
 static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
     return r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
@@ -9623,30 +9754,27 @@ static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
 static void phi__yaml_plain_begin(phi__yaml_reader *r) {
     const char *at = r->at;
     static const char never[] = ",[]{}#&*!|>'\"%@`";
+    bool indicator = *at == '-' || *at == '?' || *at == ':';
     if (*at == '@' || *at == '`')
         phi__yaml_wrong(r, at, "text that begins with '@' or '`' must be quoted");
     else if (*at == '%')
         phi__yaml_wrong(r, at, "text that begins with '%' must be quoted");
-    else if ((*at == '-' || *at == '?' || *at == ':') && phi__yaml_is_over(r, at + 1))
-        phi__yaml_expected(r, at, "a value");
-    else if (memchr(never, *at, sizeof never - 1) != NULL)
+    else if ((indicator && phi__yaml_is_over(r, at + 1)) ||
+             memchr(never, *at, sizeof never - 1) != NULL)
         phi__yaml_expected(r, at, "a value");
     phi__yaml_scalar_begin(r, PHI__YAML_STYLE_PLAIN);
     r->state = PHI__YAML_PLAIN;
-    if (*at == '-' || *at == '?' || *at == ':') r->at++;
+    if (indicator) r->at++;
 }
 
-/* The text of this line ended at `at`, white space not counted. */
+/* Ends the text of this line at `at`, without the white space before it. */
 static void phi__yaml_plain_trim(phi__yaml_reader *r, const char *at) {
     while (at > r->scalar.mark && phi__yaml_is_space(at[-1])) at--;
     r->scalar.last = at;
-    if (r->scalar.text != NULL) {
-        (void)phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
-        r->scalar.mark = at;
-    }
+    if (r->scalar.text != NULL) (void)phi__yaml_scalar_flush(r, at);
 }
 
-/* Past the characters that neither end a plain scalar nor need a look. */
+/* Returns the next character that may end a plain scalar or that needs a check. */
 static const char *phi__yaml_plain_run(const char *at, const char *stop, bool flow) {
     for (; at < stop; at++) {
         unsigned char c = (unsigned char)*at;
@@ -9707,19 +9835,14 @@ static void phi__yaml_plain_break(phi__yaml_reader *r, const char *stop) {
         r->state = PHI__YAML_AFTER;
         return;
     }
-    while (r->at < stop && phi__yaml_space(r, stop)) {
-        if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
-        phi__yaml_newline(r);
-        s->breaks++;
-    }
-    if (r->at >= stop && stop < r->end) return;
+    if (!phi__yaml_scalar_breaks(r, stop)) return;
     if (!phi__yaml_scalar_goes_on(r)) {
         r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_LINE;
         if (r->flow_depth == 0) phi__yaml_value(r);
         return;
     }
-    if (s->text == NULL && !phi__yaml_add(r, s->mark, (size_t)(s->last - s->mark))) return;
-    phi__yaml_scalar_fold(r, s->breaks);
+    if (s->text == NULL && !phi__yaml_scalar_flush(r, s->last)) return;
+    phi__yaml_scalar_fold(r);
     s->mark = r->at;
     r->fresh = false;
     r->state = PHI__YAML_PLAIN;
@@ -9735,13 +9858,6 @@ static void phi__yaml_quoted_begin(phi__yaml_reader *r) {
     r->state = single ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
 }
 
-/* Copies the bytes between the mark and `at`. */
-static bool phi__yaml_scalar_flush(phi__yaml_reader *r, const char *at) {
-    bool good = phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
-    r->scalar.mark = at;
-    return good;
-}
-
 static void phi__yaml_scalar_close(phi__yaml_reader *r, const char *at) {
     r->scalar.last = at;
     r->at = at + 1;
@@ -9749,7 +9865,8 @@ static void phi__yaml_scalar_close(phi__yaml_reader *r, const char *at) {
     r->state = phi__yaml_scalar_after(r);
 }
 
-/* A line ends at `at`. White space before it does not count; escapes are copied already. */
+/* Ends a line of a quoted scalar at `at`, without the white space before it. White space from
+   escapes stays, because it is copied already. */
 static void phi__yaml_scalar_line_end(phi__yaml_reader *r, const char *at) {
     phi__yaml_scalar *s = &r->scalar;
     const char *last = at;
@@ -9787,8 +9904,8 @@ static void phi__yaml_single(phi__yaml_reader *r, const char *stop) {
 
 /* ---- escapes ---- */
 
-/* The code of \xXX, \uXXXX or \UXXXXXXXX at the backslash, of two units where they are halves of
-   one. Returns its bytes; 0: an error was set. */
+/* Reads \xXX, \uXXXX or \UXXXXXXXX at a backslash, or two escapes that make a surrogate pair.
+   Returns the number of bytes read; 0: an error was recorded. */
 static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_t *code) {
     size_t digits = at[1] == 'x' ? 2 : at[1] == 'u' ? 4 : 8;
     *code = phi__json_text_hex(at + 2, r->end, digits);
@@ -9812,7 +9929,7 @@ static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_
     return 12;
 }
 
-/* An escape of one character: \n, \t, ... ; UINT32_MAX: none. */
+/* Returns the character of a short escape such as \t or \e; UINT32_MAX if there is none. */
 static uint32_t phi__yaml_scalar_short(char c) {
     static const char names[] = "0abtnvfre \"/\\\tN_LP";
     static const uint16_t codes[] = {0,   7,   8,   9,    10, 11,   12,   13,     27,
@@ -9828,7 +9945,7 @@ static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const c
     char bytes[4];
     if (!phi__yaml_scalar_flush(r, at)) return false;
     if (at + 1 == r->end) return phi__yaml_expected(r, at + 1, "an escape after the backslash");
-    if (phi__yaml_is_break(at[1])) { /* joins the lines; white space before it stays */
+    if (phi__yaml_is_break(at[1])) { /* joins the lines, and keeps white space before it */
         s->mark = at + 1;
         s->breaks = 0;
         s->started = false;
@@ -9868,15 +9985,10 @@ static void phi__yaml_double(phi__yaml_reader *r, const char *stop) {
     if (at >= r->end) phi__yaml_expected(r, at, "the closing quote of a string");
 }
 
-/* Between the lines of a quoted scalar. */
+/* Reads the line breaks between two lines of a quoted scalar. */
 static void phi__yaml_quoted_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
-    while (r->at < stop && phi__yaml_space(r, stop)) {
-        if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
-        phi__yaml_newline(r);
-        s->breaks++;
-    }
-    if (r->at >= stop && stop < r->end) return;
+    if (!phi__yaml_scalar_breaks(r, stop)) return;
     if (r->at == r->end)
         phi__yaml_expected(r, r->at, "the closing quote of a string");
     else if (phi__yaml_column(r, r->at) == 0 && phi__yaml_marker(r, r->at))
@@ -9886,12 +9998,9 @@ static void phi__yaml_quoted_break(phi__yaml_reader *r, const char *stop) {
                         "a line of a string must be indented more than the block around it");
     if (r->status != PHI_BUSY) return;
     if (s->started)
-        phi__yaml_scalar_fold(r, s->breaks);
-    else if (s->breaks > 1) { /* after an escaped break: each of the others is a line */
-        if (!phi__yaml_room(r, s->breaks)) return;
-        memset(s->to, '\n', s->breaks - 1);
-        s->to += s->breaks - 1;
-    }
+        phi__yaml_scalar_fold(r);
+    else /* after an escaped break, each further break stays */
+        phi__yaml_scalar_put_breaks(r, s->breaks - 1);
     s->mark = r->at;
     r->fresh = false;
     r->state = s->style == PHI__YAML_STYLE_SINGLE ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
@@ -9901,7 +10010,7 @@ static void phi__yaml_quoted_break(phi__yaml_reader *r, const char *stop) {
 
 enum phi__yaml_chomp { PHI__YAML_CLIP, PHI__YAML_STRIP, PHI__YAML_KEEP };
 
-/* The header behind "|" or ">". */
+/* Reads the header after "|" or ">". */
 static void phi__yaml_block_header(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     int32_t digit = 0;
@@ -9929,39 +10038,31 @@ static void phi__yaml_block_begin(phi__yaml_reader *r) {
     r->scalar.text = NULL;
     (void)phi__yaml_room(r, 0);
     r->fresh = false;
-    r->state = PHI__YAML_REST; /* and then, since a scalar is under way, BLOCK_LINE */
+    r->state = PHI__YAML_REST; /* after it, the state is PHI__YAML_BLOCK_LINE */
 }
 
-static void phi__yaml_block_breaks(phi__yaml_reader *r, size_t breaks) {
-    if (breaks == 0 || !phi__yaml_room(r, breaks)) return;
-    memset(r->scalar.to, '\n', breaks);
-    r->scalar.to += breaks;
-}
-
-/* The scalar is complete: back to the start of the line after it. */
+/* Ends a block scalar, and returns to the start of the line after it. */
 static void phi__yaml_block_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->chomp == PHI__YAML_KEEP)
-        phi__yaml_block_breaks(r, s->breaks);
+        phi__yaml_scalar_put_breaks(r, s->breaks);
     else if (s->chomp == PHI__YAML_CLIP && s->started && s->breaks > 0)
-        phi__yaml_block_breaks(r, 1);
+        phi__yaml_scalar_put_breaks(r, 1);
     if (r->at < r->end) r->at = r->line_at;
     r->tab = false;
     r->state = PHI__YAML_LINE;
     phi__yaml_value(r);
 }
 
-/* The breaks before a line of text. Folded: one between two lines that begin with text is a space,
-   the first of several is dropped. */
+/* Writes the line breaks before a line of text. They are folded between two lines that do not begin
+   with white space. */
 static void phi__yaml_block_join(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     bool more = phi__yaml_is_space(*r->at), fold = s->style == PHI__YAML_STYLE_FOLDED;
     if (!s->started || !fold || more || s->more_indented)
-        phi__yaml_block_breaks(r, s->breaks);
-    else if (s->breaks == 1)
-        (void)phi__yaml_add(r, " ", 1);
+        phi__yaml_scalar_put_breaks(r, s->breaks);
     else
-        phi__yaml_block_breaks(r, s->breaks - 1);
+        phi__yaml_scalar_fold(r);
     s->more_indented = more;
     s->started = true;
     s->breaks = 0;
@@ -9970,7 +10071,7 @@ static void phi__yaml_block_join(phi__yaml_reader *r) {
     r->state = PHI__YAML_BLOCK_TEXT;
 }
 
-/* The first line with text says how far the text is indented. */
+/* Takes the indentation of the scalar from its first line with text. */
 static void phi__yaml_block_detect(phi__yaml_reader *r, int32_t spaces) {
     phi__yaml_scalar *s = &r->scalar;
     if (spaces < r->need) return;
@@ -9993,7 +10094,7 @@ static void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
         return;
     }
     if (r->at == r->end) {
-        if (spaces > 0 && r->fresh) s->breaks++; /* as in phi__yaml_block_text */
+        if (spaces > 0 && r->fresh) s->breaks++; /* see phi__yaml_block_text() */
         phi__yaml_block_end(r);
         return;
     }
@@ -10008,20 +10109,16 @@ static void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
         phi__yaml_block_join(r);
 }
 
-static bool phi__yaml_block_is_white(const phi__yaml_reader *r, const char *at) {
-    while (at > r->line_at && phi__yaml_is_space(at[-1])) at--;
-    return at == r->line_at;
-}
-
 static void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
-    const char *at = phi__yaml_line(r, stop);
+    const char *at = phi__yaml_line(r, stop), *text = at;
     if (at == NULL) return;
-    (void)phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
-    r->scalar.mark = r->at = at;
+    (void)phi__yaml_scalar_flush(r, at);
+    r->at = at;
     if (at < r->end && !phi__yaml_is_break(*at)) return;
+    /* The last line may lack its break. If it is white space, it counts as if it had one. */
+    while (text > r->line_at && phi__yaml_is_space(text[-1])) text--;
+    r->scalar.breaks = at < r->end || text == r->line_at ? 1 : 0;
     if (at < r->end) phi__yaml_newline(r);
-    /* the last line of a text may lack its break; one of white space counts as if it had one */
-    r->scalar.breaks = at < r->end || phi__yaml_block_is_white(r, at) ? 1 : 0;
     r->state = PHI__YAML_BLOCK_LINE;
 }
 
@@ -10043,7 +10140,7 @@ static void phi__yaml_flow_close(phi__yaml_reader *r) {
     r->state = phi__yaml_scalar_after(r);
 }
 
-/* What a frame wants once the node that begins now was read. */
+/* Sets what the frame on top wants after the node that begins now. */
 static void phi__yaml_flow_expect(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_KEY || frame->want == PHI__YAML_WANT_EXPLICIT_KEY)
@@ -10052,7 +10149,7 @@ static void phi__yaml_flow_expect(phi__yaml_reader *r) {
         frame->want = PHI__YAML_WANT_NEXT;
 }
 
-/* A node, or properties of one, begins here. */
+/* Reads a node, or the properties of one, in flow content. */
 static void phi__yaml_flow_node(phi__yaml_reader *r) {
     switch (*r->at) {
     case '&':
@@ -10089,7 +10186,7 @@ static void phi__yaml_flow_node(phi__yaml_reader *r) {
 
 /* ---- the tokens ---- */
 
-/* A colon that ends a key: behind quotes and brackets a blank need not follow. */
+/* True at a colon that ends a key. After quotes and brackets, no blank need follow the colon. */
 static bool phi__yaml_flow_is_colon(const phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (*r->at != ':') return false;
@@ -10098,7 +10195,7 @@ static bool phi__yaml_flow_is_colon(const phi__yaml_reader *r) {
            (s->style == PHI__YAML_STYLE_NODE && !s->is_alias);
 }
 
-/* Behind an item of a sequence. */
+/* Reads what follows an item of a flow sequence. */
 static void phi__yaml_flow_after_item(phi__yaml_reader *r) {
     if (*r->at == ',' || *r->at == ']') {
         phi__yaml_value(r);
@@ -10134,7 +10231,7 @@ static void phi__yaml_flow_seq(phi__yaml_reader *r) {
         phi__yaml_expected(r, r->at, "an item");
     else if ((*r->at == ':' || (*r->at == '?' && r->inner.at == NULL)) &&
              phi__yaml_is_over(r, r->at + 1)) {
-        /* "?" or ":" where an item may begin: a pair without braces. */
+        /* A "?" or ":" at the start of an item begins a pair without braces. */
         bool explicit_key = *r->at == '?';
         if (!explicit_key) phi__yaml_empty(r);
         r->top->want = PHI__YAML_WANT_NEXT;
@@ -10145,16 +10242,15 @@ static void phi__yaml_flow_seq(phi__yaml_reader *r) {
         phi__yaml_flow_node(r);
 }
 
-/* The end of a mapping, or of a pair at the sequence's comma or bracket. */
+/* Ends a mapping, or a pair at the comma or bracket of its sequence. */
 static void phi__yaml_flow_end(phi__yaml_reader *r) {
-    if (r->top->kind == PHI__YAML_FLOW_MAP) {
+    if (r->top->kind == PHI__YAML_FLOW_MAP)
         phi__yaml_flow_close(r);
-        return;
-    }
-    phi__yaml_close(r);
+    else
+        phi__yaml_close(r);
 }
 
-/* At ",", "}" or, of a pair, "]": the part that is under way ends. */
+/* At ",", "}" or, in a pair, "]": ends the current key or value. */
 static void phi__yaml_flow_stop(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     bool pending = r->inner.at != NULL;
@@ -10173,7 +10269,7 @@ static void phi__yaml_flow_stop(phi__yaml_reader *r) {
     if (frame->want == PHI__YAML_WANT_VALUE) phi__yaml_empty(r);
     phi__yaml_value(r);
     if (r->status == PHI_BUSY) {
-        /* Behind a value, or a key without one: a comma or the end, which was seen. */
+        /* A comma continues a mapping. Anything else ends the mapping or the pair. */
         bool pair = r->top->kind == PHI__YAML_FLOW_PAIR;
         if (*r->at == ',' && !pair) {
             r->top->want = PHI__YAML_WANT_KEY;
@@ -10183,7 +10279,7 @@ static void phi__yaml_flow_stop(phi__yaml_reader *r) {
     }
 }
 
-/* In a mapping, or a pair. */
+/* Reads one token of a flow mapping or of a pair. */
 static void phi__yaml_flow_map(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     bool pair = frame->kind == PHI__YAML_FLOW_PAIR;
@@ -10214,7 +10310,7 @@ static void phi__yaml_flow_map(phi__yaml_reader *r) {
         phi__yaml_flow_node(r);
 }
 
-/* "[" or "{" at r->at. */
+/* Reads one token of flow content. */
 static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_space(r, stop)) return;
     if (r->at == r->end) {
@@ -10232,7 +10328,7 @@ static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
         return;
     }
     if (r->fresh) {
-        /* The first text of a line. */
+        /* This is the first text of a line. */
         r->fresh = false;
         if (phi__yaml_column(r, r->at) == 0 && phi__yaml_marker(r, r->at))
             phi__yaml_wrong(r, r->at, "a line that ends the document, inside of brackets");
@@ -10250,7 +10346,7 @@ static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
 
 /* ---- closing ---- */
 
-/* What the frame on top still waits for is null, or empty text where a tag says so. */
+/* Adds null for whatever the frame on top still waits for, or empty text if a tag says so. */
 static void phi__yaml_line_fill(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
@@ -10271,7 +10367,7 @@ static void phi__yaml_line_close(phi__yaml_reader *r) {
     phi__yaml_value(r);
 }
 
-/* The document ends: everything closes. */
+/* Closes all collections at the end of the document. */
 static void phi__yaml_line_close_all(phi__yaml_reader *r) {
     while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) phi__yaml_line_close(r);
     if (r->status == PHI_BUSY && r->doc == PHI__YAML_OPEN) phi__yaml_line_fill(r);
@@ -10313,7 +10409,7 @@ static void phi__yaml_line_marker(phi__yaml_reader *r) {
     }
 }
 
-/* The line's text belongs to no collection. True: it may begin the document's node. */
+/* Handles a line outside of all collections. True if it may begin the document's node. */
 static bool phi__yaml_line_outside(phi__yaml_reader *r) {
     switch (r->doc) {
     case PHI__YAML_START:
@@ -10339,7 +10435,7 @@ static void phi__yaml_line_tab(phi__yaml_reader *r) {
     phi__yaml_wrong(r, r->at, "a tab before this: block collections are indented by spaces");
 }
 
-/* Behind "-", "?" or ":": a block collection may follow on the same line. */
+/* Advances past a "-", "?" or ":". A block collection may follow on the same line. */
 static void phi__yaml_line_indicator(phi__yaml_reader *r) {
     r->at++;
     r->tab = false;
@@ -10348,7 +10444,7 @@ static void phi__yaml_line_indicator(phi__yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-/* A block collection begins here. */
+/* Opens a block collection at the column of `at`. */
 static void phi__yaml_line_open(phi__yaml_reader *r, uint8_t kind, const char *at, uint8_t want) {
     if (r->tab)
         phi__yaml_line_tab(r);
@@ -10363,7 +10459,7 @@ static void phi__yaml_line_item(phi__yaml_reader *r) {
     phi__yaml_line_indicator(r);
 }
 
-/* A line at the column of the mapping on top. */
+/* Reads a line at the column of the mapping on top. */
 static void phi__yaml_line_member(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     char c = *r->at;
@@ -10372,7 +10468,7 @@ static void phi__yaml_line_member(phi__yaml_reader *r) {
         phi__yaml_line_tab(r);
     } else if (c == '-' && indicator && frame->want != PHI__YAML_WANT_KEY &&
                frame->want != PHI__YAML_WANT_COLON) {
-        phi__yaml_line_item(r); /* a sequence needs no more spaces than its key */
+        phi__yaml_line_item(r); /* a sequence may begin at the column of its key */
     } else if (c == ':' && indicator && frame->want == PHI__YAML_WANT_COLON) {
         frame->want = PHI__YAML_WANT_VALUE;
         phi__yaml_line_indicator(r);
@@ -10390,7 +10486,7 @@ static void phi__yaml_line_text(phi__yaml_reader *r) {
         phi__yaml_line_marker(r);
         return;
     }
-    /* Closes what the line's column leaves. */
+    /* Close the collections that end before this line's column. */
     bool item = *r->at == '-' && phi__yaml_is_blank(r, r->at + 1);
     while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) {
         phi__yaml_frame *frame = r->top;
@@ -10410,7 +10506,7 @@ static void phi__yaml_line_text(phi__yaml_reader *r) {
         if (frame->kind == PHI__YAML_MAP)
             phi__yaml_line_member(r);
         else {
-            /* A line at the column of the sequence on top. */
+            /* This line is at the column of the sequence on top. */
             if (r->tab)
                 phi__yaml_line_tab(r);
             else
@@ -10449,11 +10545,11 @@ static bool phi__yaml_line_wants_key(const phi__yaml_reader *r) {
     return r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
 }
 
-/* "-", "?" or ":" before a blank. */
+/* Reads a "-", "?" or ":" before a blank. */
 static void phi__yaml_line_structure(phi__yaml_reader *r) {
     char c = *r->at;
     bool key = phi__yaml_line_wants_key(r);
-    if (c == ':') { /* behind nothing: an empty key */
+    if (c == ':') { /* nothing is before it: the key is empty */
         if (!r->may_block) phi__yaml_expected(r, r->at, "a value");
         phi__yaml_empty(r);
         if (r->inner.at != NULL) {
@@ -10509,7 +10605,7 @@ static void phi__yaml_line_node(phi__yaml_reader *r) {
 
 static void phi__yaml_line_gap(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_space(r, stop);
-    if (r->inner.at != NULL) r->tab = tab; /* a tab behind properties indents nothing */
+    if (r->inner.at != NULL) r->tab = tab; /* a tab after properties is no indentation */
     if (!there) return;
     if (r->at == r->end || phi__yaml_is_break(*r->at) ||
         (*r->at == '#' && phi__yaml_is_apart(r, r->at))) {
@@ -10525,9 +10621,9 @@ static void phi__yaml_line_gap(phi__yaml_reader *r, const char *stop) {
     phi__yaml_line_node(r);
 }
 
-/* ---- behind a node ---- */
+/* ---- after a node ---- */
 
-/* ":" behind a node: it is a key. */
+/* Reads the ":" after a node, which makes the node a key. */
 static void phi__yaml_line_key(phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (s->line != r->line) {
@@ -10553,7 +10649,7 @@ static void phi__yaml_line_key(phi__yaml_reader *r) {
 
 static void phi__yaml_line_after(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_space(r, stop);
-    r->tab = tab; /* white space behind a node indents nothing */
+    r->tab = tab; /* white space after a node is no indentation */
     if (!there) return;
     if (r->at < r->end && *r->at == ':' && phi__yaml_is_blank(r, r->at + 1)) {
         phi__yaml_line_key(r);
@@ -10585,11 +10681,11 @@ static void phi__yaml_line_rest(phi__yaml_reader *r, const char *stop) {
 
 /* ---- the reader: its states in turn ---- */
 
-#define PHI__YAML_DEPTH 512u          /* by default */
+#define PHI__YAML_DEPTH 512u          /* levels of nesting, by default */
 #define PHI__YAML_ALIAS_NODES 262144u /* by default: 8 MiB of nodes */
 #define PHI__YAML_ALIAS_BYTES 16777216u
 
-/* Up to the end of the line, which is left for the state behind. */
+/* Skips a comment up to the end of its line, which is left for the next state. */
 static void phi__yaml_read_comment(phi__yaml_reader *r, const char *stop) {
     const char *at = phi__yaml_line(r, stop);
     bool block =
@@ -10640,7 +10736,7 @@ PHI__FN void phi__yaml_read_begin(phi__yaml_reader *r, phi_arena *arena, phi_str
     if (text.len >= UINT32_MAX)
         phi__yaml_too_big(r, "a text of 4 GiB or more");
     else {
-        /* A text that is not UTF-8 from its first bytes on; a byte order mark is skipped. */
+        /* Refuses a text whose first bytes are not UTF-8, and skips a byte order mark. */
         const unsigned char *p = (const unsigned char *)r->text;
         size_t len = (size_t)(r->end - r->text);
         if (len >= 2 && ((p[0] == 0xfe && p[1] == 0xff) || (p[0] == 0xff && p[1] == 0xfe) ||
@@ -10687,42 +10783,16 @@ PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml
     if (status != PHI_OK) phi_arena_reset(arena, mark);
     return status;
 }
-
-typedef struct phi__yaml_slices {
-    phi_reader head;
-    phi__yaml_reader reader;
-} phi__yaml_slices;
-
-static phi_status phi__yaml_read_slice(phi_reader *reader, size_t units) {
-    return phi__yaml_read_advance(&((phi__yaml_slices *)reader)->reader, units);
-}
-
-static phi_status phi__yaml_read_slices_result(const phi_reader *reader, phi_json **out,
-                                               phi_parse_error *error) {
-    return phi__yaml_read_result(&((const phi__yaml_slices *)reader)->reader, out, error);
-}
-
-PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
-                                        const phi_yaml_desc *options) {
-    phi__yaml_slices *r = (phi__yaml_slices *)phi_arena_alloc(arena, sizeof *r);
-    if (r == NULL) return NULL;
-    r->head.advance = phi__yaml_read_slice;
-    r->head.result = phi__yaml_read_slices_result;
-    phi__yaml_read_begin(&r->reader, arena, text, options);
-    return &r->head;
-}
 #undef PHI__YAML_DEPTH
 #undef PHI__YAML_ALIAS_NODES
 #undef PHI__YAML_ALIAS_BYTES
 
 /* ---- src/formats/yaml_tree.c ---- */
 
-/* yaml_tree.c - frames and nodes: open collections, their values and keys, anchors, aliases. */
+/* yaml_tree.c - the tree of YAML: open collections, values, keys, anchors, aliases, tags. */
 
 #include <math.h>
 #include <stdio.h>
-
-/* ---- errors, characters, lines, and room for the text of scalars ---- */
 
 /* ---- errors ---- */
 
@@ -10748,7 +10818,7 @@ PHI__FN bool phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *wh
     return phi__yaml_fail(r, at, PHI_PARSE, what);
 }
 
-/* At another line than the present one; column from 0. */
+/* Records an error at another line than the current one. `column` counts from 0. */
 static bool phi__yaml_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line, uint32_t column,
                                const char *what) {
     if (r->status != PHI_BUSY) return false;
@@ -10768,7 +10838,8 @@ static bool phi__yaml_no_memory(phi__yaml_reader *r) {
 
 /* ---- characters ---- */
 
-/* Three-byte characters that are no text: U+FEFF, a byte order mark; U+FFFE and U+FFFF. */
+/* True for characters that are no text: the control characters from U+0080 on except U+0085, the
+   byte order mark U+FEFF, and U+FFFE and U+FFFF. */
 static bool phi__yaml_is_unprintable(const unsigned char *p, size_t n) {
     if (n == 2) return p[0] == 0xc2 && p[1] < 0xa0 && p[1] != 0x85;
     return n == 3 && p[0] == 0xef &&
@@ -10797,57 +10868,10 @@ PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted) 
     return n;
 }
 
-/* Skips plain ASCII text up to `stop`: all that is no line break and needs no check. */
-static const char *phi__yaml_run(const char *at, const char *stop) {
-    while (at < stop && ((unsigned char)*at - 0x20u < 0x5fu || *at == '\t')) at++;
-    return at;
-}
-
-PHI__FN const char *phi__yaml_line(phi__yaml_reader *r, const char *stop) {
-    const char *at = r->at;
-    while (at < stop) {
-        at = phi__yaml_run(at, stop);
-        if (at == stop || phi__yaml_is_break(*at)) break;
-        size_t n = phi__yaml_char(r, at, false);
-        if (n == 0) return NULL;
-        at += n;
-    }
-    return at;
-}
-
-/* ---- lines ---- */
-
-PHI__FN bool phi__yaml_space(phi__yaml_reader *r, const char *stop) {
-    const char *at = r->at;
-    for (; at < stop; at++) {
-        if (*at == ' ') continue;
-        if (*at != '\t') break;
-        if (!r->tab) r->indent = (int32_t)phi__yaml_column(r, at);
-        r->tab = true;
-    }
-    r->at = at;
-    if (!r->tab) r->indent = (int32_t)phi__yaml_column(r, at);
-    return at < stop || at == r->end;
-}
-
-PHI__FN void phi__yaml_newline(phi__yaml_reader *r) {
-    if (*r->at == '\r' && r->at + 1 < r->end && r->at[1] == '\n') r->at++;
-    r->at++;
-    r->line++;
-    r->line_at = r->at;
-    r->tab = false;
-    r->fresh = true;
-}
-
-PHI__FN bool phi__yaml_marker(const phi__yaml_reader *r, const char *at) {
-    return r->end - at >= 3 && (*at == '-' || *at == '.') && at[1] == *at && at[2] == *at &&
-           phi__yaml_is_blank(r, at + 3);
-}
-
 /* ---- room ---- */
 
 PHI__FN bool phi__yaml_room(phi__yaml_reader *r, size_t more) {
-    /* the rest of the text can give three bytes for two */
+    /* two bytes of the source can become three */
     return phi__pool_room(&r->pool, r->arena, &r->scalar.text, &r->scalar.to, more,
                           (size_t)(r->end - r->at) * 3 / 2) ||
            phi__yaml_no_memory(r);
@@ -10860,7 +10884,7 @@ PHI__FN bool phi__yaml_add(phi__yaml_reader *r, const char *at, size_t len) {
     return true;
 }
 
-/* Ends the scalar's text: in scalar.string and scalar.len. */
+/* Ends the scalar's text, which is then in scalar.string and scalar.len. */
 static void phi__yaml_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->text == NULL && !phi__yaml_add(r, s->mark, (size_t)(s->last - s->mark))) return;
@@ -10872,7 +10896,7 @@ static void phi__yaml_end(phi__yaml_reader *r) {
 
 /* ---- the core schema of YAML 1.2.2, chapter 10.3: the value of a scalar's text ---- */
 
-#define PHI__YAML_TOO_LARGE UINT32_MAX /* instead of a kind: of a number */
+#define PHI__YAML_TOO_LARGE UINT32_MAX /* in place of a kind: the number is too large */
 #define PHI__YAML_NUMBER_MOST 1024u    /* bytes of a number in a form that JSON does not have */
 
 static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *title,
@@ -10880,17 +10904,7 @@ static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *t
     return phi__str_is(s, lower) || phi__str_is(s, title) || phi__str_is(s, upper);
 }
 
-static bool phi__yaml_core_is_null(phi_str s) {
-    return s.len == 0 || phi__str_is(s, "~") || phi__yaml_core_is_one_of(s, "null", "Null", "NULL");
-}
-
-static uint32_t phi__yaml_core_bool(phi_str s) {
-    if (phi__yaml_core_is_one_of(s, "true", "True", "TRUE")) return PHI__JSON_TRUE;
-    if (phi__yaml_core_is_one_of(s, "false", "False", "FALSE")) return PHI__JSON_FALSE;
-    return 0;
-}
-
-/* Past the digits. */
+/* Returns the index after the digits that begin at index i. */
 static size_t phi__yaml_core_digits(phi_str s, size_t i) {
     while (i < s.len && s.at[i] >= '0' && s.at[i] <= '9') i++;
     return i;
@@ -10898,7 +10912,7 @@ static size_t phi__yaml_core_digits(phi_str s, size_t i) {
 
 /* The parts of a decimal number: [sign] whole [. fraction] [exponent]. */
 typedef struct phi__yaml_decimal {
-    size_t whole, point, fraction, exponent; /* where they begin, or where they would */
+    size_t whole, point, fraction, exponent; /* index at which each part begins, or would begin */
 } phi__yaml_decimal;
 
 static bool phi__yaml_core_parts(phi_str s, phi__yaml_decimal *d) {
@@ -10919,7 +10933,7 @@ static bool phi__yaml_core_parts(phi_str s, phi__yaml_decimal *d) {
     return end > i && end == s.len;
 }
 
-/* The same number as JSON writes it: no plus, no zeros in front, digits around the point. */
+/* Reads the number in JSON's form: no plus, no leading zeros, digits around the point. */
 static uint32_t phi__yaml_core_rewritten(phi_str s, const phi__yaml_decimal *d,
                                          phi__json_value *value) {
     char text[PHI__YAML_NUMBER_MOST + 8];
@@ -10946,12 +10960,12 @@ static uint32_t phi__yaml_core_rewritten(phi_str s, const phi__yaml_decimal *d,
     return number.kind;
 }
 
-/* A number's kind, or 0. */
+/* Returns the kind of a number; 0 if the text is no number. */
 static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
     phi__json_number number;
     phi__yaml_decimal d;
     const char *bad;
-    if (s.at[0] >= '1' && s.at[0] <= '9') { /* mostly as in JSON */
+    if (s.at[0] >= '1' && s.at[0] <= '9') { /* most numbers look as in JSON */
         const char *end = s.at + phi__min(s.len, 65536);
         if (phi__json_number_read(s.at, end, &number, &bad) == s.at + s.len) {
             *value = number.v;
@@ -10988,17 +11002,22 @@ static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
 static uint32_t phi__yaml_core_plain(phi_str s, phi__json_value *value) {
     char c = s.len > 0 ? s.at[0] : '~';
     uint32_t kind = 0;
-    if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.')
+    if (phi__is_digit(c) || c == '-' || c == '+' || c == '.')
         kind = phi__yaml_core_number(s, value);
-    else if (c == 't' || c == 'T' || c == 'f' || c == 'F')
-        kind = phi__yaml_core_bool(s);
-    else if ((c == '~' || c == 'n' || c == 'N') && phi__yaml_core_is_null(s))
+    else if (s.len > 5) /* no word is longer */
+        return PHI__JSON_STRING;
+    else if (s.len == 0 || phi__str_is(s, "~") ||
+             phi__yaml_core_is_one_of(s, "null", "Null", "NULL"))
         kind = PHI__JSON_NULL;
+    else if (phi__yaml_core_is_one_of(s, "true", "True", "TRUE"))
+        kind = PHI__JSON_TRUE;
+    else if (phi__yaml_core_is_one_of(s, "false", "False", "FALSE"))
+        kind = PHI__JSON_FALSE;
     if (kind == 0) kind = PHI__JSON_STRING;
     return kind;
 }
 
-/* What the text is under a tag that is not str: the tag's kind, or 0. */
+/* Returns the kind of a text under a tag other than str; 0 if the tag does not allow the text. */
 static uint32_t phi__yaml_core_tagged(phi_str s, uint8_t tag, phi__json_value *value) {
     uint32_t kind = phi__yaml_core_plain(s, value);
     bool number = kind == PHI__JSON_INT || kind == PHI__JSON_UINT || kind == PHI__JSON_DOUBLE;
@@ -11028,11 +11047,18 @@ static uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
 
 /* ======== Texts by hash: the keys of the mappings that are open, and the anchors.
 
-   Names are a stack with a hash table of places in it. The newest leave first, so a table with
-   linear probing needs no marks of removed names: the newest is the last of every chain. */
+   Names are a stack, with a hash table of their indices. The newest name is removed first. It is
+   the last name of its probing chain, so removed names need no marks. */
 
-/* The address of the table's owner makes the places differ from run to run, so that no text can
-   be made in advance whose names collide. */
+typedef struct phi__yaml_name {
+    const char *at;
+    phi_json *node; /* for anchors */
+    phi_str source; /* for anchors: a scalar's text, which an alias as a key becomes */
+    uint32_t len, hash, scope, place;
+} phi__yaml_name;
+
+/* The address of the table's owner is a part of the hash, so places differ from run to run. Nobody
+   can prepare a text whose names collide. */
 static uint32_t phi__yaml_name_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
     uint64_t seed = (uint64_t)(uintptr_t)names ^ (uint64_t)scope << 32;
     return (uint32_t)(phi__map_hash(seed, text) >> 32);
@@ -11044,7 +11070,7 @@ static bool phi__yaml_name_same(const phi__yaml_name *name, uint32_t hash, phi_s
            (text.len == 0 || memcmp(name->at, text.at, text.len) == 0);
 }
 
-/* A table holds indices from 1; 0 is free. */
+/* Puts a name into the hash table. The table holds indices from 1; 0 is a free place. */
 static void phi__yaml_name_place(phi__yaml_names *names, uint32_t index) {
     uint32_t mask = names->table_cap - 1, place = names->at[index].hash & mask;
     while (names->table[place] != 0) place = (place + 1) & mask;
@@ -11067,11 +11093,11 @@ static bool phi__yaml_name_grow(phi__yaml_names *names, phi_arena *arena) {
     names->cap = cap;
     names->table_cap = cap * 2;
     for (uint32_t i = 0; i < names->count; i++)
-        phi__yaml_name_place(names, i); /* the oldest first */
+        phi__yaml_name_place(names, i); /* oldest names first */
     return true;
 }
 
-/* The name in that scope, or NULL. */
+/* Returns the name in this scope; NULL if there is none. */
 static phi__yaml_name *phi__yaml_name_find(const phi__yaml_names *names, phi_str text,
                                            uint32_t scope, uint32_t hash) {
     if (names->count == 0) return NULL;
@@ -11083,7 +11109,7 @@ static phi__yaml_name *phi__yaml_name_find(const phi__yaml_names *names, phi_str
     return NULL;
 }
 
-/* A name that is not in there; `text` is borrowed. NULL: no memory. */
+/* Adds a name that is not there yet. `text` is borrowed. NULL if there is no memory. */
 static phi__yaml_name *phi__yaml_name_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
                                           uint32_t scope, uint32_t hash) {
     if (names->count == names->cap && !phi__yaml_name_grow(names, arena)) return NULL;
@@ -11097,11 +11123,6 @@ static phi__yaml_name *phi__yaml_name_add(phi__yaml_names *names, phi_arena *are
     return name;
 }
 
-/* Removes the newest until so many are left. */
-static void phi__yaml_name_cut(phi__yaml_names *names, uint32_t count) {
-    while (names->count > count) names->table[names->at[--names->count].place] = 0;
-}
-
 /* ---- frames and nodes: open collections, their values and keys, anchors, aliases ---- */
 
 #define PHI__YAML_KEY_MOST 0xffffffu
@@ -11113,13 +11134,13 @@ PHI__FN phi_json *phi__yaml_node(phi__yaml_reader *r, uint32_t kind) {
     return node;
 }
 
-/* Where the scalar under way begins, on its line, from 0. */
+/* Returns the column, from 0, at which the current scalar begins. */
 static uint32_t phi__yaml_tree_column(const phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     return s->at >= s->line_at ? (uint32_t)(s->at - s->line_at) : 0;
 }
 
-/* column: from 0 */
+/* Records the place of a node. `column` counts from 0. */
 static void phi__yaml_mark(phi__yaml_reader *r, const phi_json *node, uint32_t line,
                            uint32_t column) {
     if (PHI__MARKED(r) && node != NULL) phi__marks_add(r->marks, node, line, column + 1);
@@ -11129,7 +11150,7 @@ static void phi__yaml_mark(phi__yaml_reader *r, const phi_json *node, uint32_t l
 
 static void phi__yaml_clear(phi__yaml_props *props) { memset(props, 0, sizeof *props); }
 
-/* Adds those of `from` to `to`. False: both have an anchor, or both a tag. */
+/* Moves the properties of `from` to `to`. False if both have an anchor, or both have a tag. */
 static bool phi__yaml_props_join(phi__yaml_props *to, phi__yaml_props *from) {
     if (from->at == NULL) return true;
     if ((to->anchor_at != NULL && from->anchor_at != NULL) || (to->tag != 0 && from->tag != 0))
@@ -11145,7 +11166,7 @@ static bool phi__yaml_props_join(phi__yaml_props *to, phi__yaml_props *from) {
     return true;
 }
 
-/* Those of earlier lines and of this one belong to one node. */
+/* Joins the properties of earlier lines and of this line, which belong to one node. */
 static bool phi__yaml_merge(phi__yaml_reader *r) {
     phi__yaml_props *inner = &r->inner;
     if (phi__yaml_props_join(inner, &r->outer)) return true;
@@ -11182,13 +11203,13 @@ static bool phi__yaml_mismatch(phi__yaml_reader *r, const phi__yaml_props *props
     return phi__yaml_wrong_at(r, props->at, props->line, props->column, message);
 }
 
-/* The scalar's text, as a terminated copy. */
+/* Makes a NUL-terminated copy of the scalar's text, if there is none yet. */
 static bool phi__yaml_text(phi__yaml_reader *r) {
     if (r->scalar.string == NULL) phi__yaml_end(r);
     return r->status == PHI_BUSY;
 }
 
-/* The kind of the scalar read, with *value; 0: an error was set. */
+/* Returns the kind of the current scalar, and sets *value. 0: an error was recorded. */
 static uint32_t phi__yaml_resolve(phi__yaml_reader *r, phi__json_value *value) {
     phi__yaml_scalar *s = &r->scalar;
     phi_str text = s->string != NULL ? phi__str(s->string, s->len)
@@ -11209,7 +11230,7 @@ static uint32_t phi__yaml_resolve(phi__yaml_reader *r, phi__json_value *value) {
     return kind;
 }
 
-/* The scalar read as a node. Its properties are in `inner`. */
+/* Makes a node of the current scalar, whose properties are in `inner`. */
 static phi_json *phi__yaml_tree_scalar(phi__yaml_reader *r) {
     phi__json_value value;
     uint32_t kind = phi__yaml_resolve(r, &value);
@@ -11271,7 +11292,8 @@ PHI__FN bool phi__yaml_begin(phi__yaml_reader *r) {
 
 static phi_json *phi__yaml_pop(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
-    phi__yaml_name_cut(&r->keys, frame->keys);
+    phi__yaml_names *keys = &r->keys;
+    while (keys->count > frame->keys) keys->table[keys->at[--keys->count].place] = 0;
     if (phi__yaml_is_flow(frame->kind)) r->flow_depth--;
     r->top = frame->up;
     r->depth--;
@@ -11280,17 +11302,13 @@ static phi_json *phi__yaml_pop(phi__yaml_reader *r) {
     return frame->node;
 }
 
-/* The properties of the collection that begins: those of a block collection are on earlier lines,
-   since those on this line are its first key's. */
-static phi__yaml_props *phi__yaml_prop_of(phi__yaml_reader *r, uint8_t kind) {
-    if (kind == PHI__YAML_SEQ || kind == PHI__YAML_MAP) return &r->outer;
-    return phi__yaml_merge(r) ? &r->inner : NULL;
-}
-
 PHI__FN void phi__yaml_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
     bool map = kind == PHI__YAML_MAP || kind == PHI__YAML_FLOW_MAP;
-    phi__yaml_props *props = phi__yaml_prop_of(r, kind);
-    phi__yaml_frame *frame = props == NULL ? NULL : phi__yaml_push(r, kind);
+    /* The properties of a block collection are on earlier lines, because properties on this line
+       belong to its first key. */
+    phi__yaml_props *props = phi__yaml_is_flow(kind) ? &r->inner : &r->outer;
+    if (phi__yaml_is_flow(kind) && !phi__yaml_merge(r)) return;
+    phi__yaml_frame *frame = phi__yaml_push(r, kind);
     if (frame == NULL) return;
     frame->indent = indent;
     frame->want = want;
@@ -11311,7 +11329,7 @@ PHI__FN void phi__yaml_open_pair(phi__yaml_reader *r, uint8_t want) {
     if (frame == NULL) return;
     frame->want = want;
     frame->node = phi__yaml_node(r, PHI__JSON_OBJECT);
-    if (want == PHI__YAML_WANT_KEY) /* behind its key */
+    if (want == PHI__YAML_WANT_KEY) /* its key was read before */
         phi__yaml_mark(r, frame->node, r->scalar.line, phi__yaml_tree_column(r));
     else
         phi__yaml_mark(r, frame->node, r->line, phi__yaml_column(r, r->at));
@@ -11329,15 +11347,6 @@ PHI__FN void phi__yaml_close(phi__yaml_reader *r) {
 
 /* ---- values ---- */
 
-PHI__FN void phi__yaml_empty(phi__yaml_reader *r) {
-    phi__yaml_scalar *s = &r->scalar;
-    memset(s, 0, sizeof *s);
-    s->at = s->mark = s->last = r->at;
-    s->line_at = r->line_at;
-    s->line = r->line;
-    s->style = PHI__YAML_STYLE_PLAIN;
-}
-
 static void phi__yaml_join(phi__yaml_reader *r, phi_json *node) {
     phi__yaml_frame *frame = r->top;
     if (frame->kind == PHI__YAML_DOC) {
@@ -11346,7 +11355,8 @@ static void phi__yaml_join(phi__yaml_reader *r, phi_json *node) {
         frame->want = PHI__YAML_WANT_NEXT;
         return;
     }
-    if (frame->node->len == UINT32_MAX) {
+    /* A text is shorter than 4 GiB, and each value takes two bytes of it or more. */
+    if (PHI_NEVER(frame->node->len == UINT32_MAX)) {
         phi__yaml_too_big(r, "a collection of 2^32 or more values");
         return;
     }
@@ -11391,13 +11401,12 @@ static bool phi__yaml_key_is_new(phi__yaml_reader *r, phi_str key) {
     static const char what[] = "the key \"";
     static const char twice[] = "\" is in this mapping already: keep one of the two";
     char message[sizeof r->error.message];
-    size_t n = sizeof what - 1, most = phi__min(key.len, 60);
+    size_t n = sizeof what - 1, most = phi__utf8_cut(key, 60);
     uint32_t scope = r->top->keys, hash = phi__yaml_name_hash(&r->keys, key, scope);
     if (phi__yaml_name_find(&r->keys, key, scope, hash) == NULL) {
         if (phi__yaml_name_add(&r->keys, r->arena, key, scope, hash) != NULL) return true;
         return phi__yaml_no_memory(r);
     }
-    while (most < key.len && most > 0 && ((unsigned char)key.at[most] & 0xc0) == 0x80) most--;
     memcpy(message, what, n);
     for (size_t i = 0; i < most; i++)
         message[n + i] = (char)((unsigned char)key.at[i] < 0x20 ? '?' : key.at[i]);
@@ -11405,7 +11414,7 @@ static bool phi__yaml_key_is_new(phi__yaml_reader *r, phi_str key) {
     return phi__yaml_key_wrong(r, message);
 }
 
-/* Checks a key of text; false: an error was set. */
+/* Checks a key, and sets *key to its text. False: an error was recorded. */
 static bool phi__yaml_key_text(phi__yaml_reader *r, phi_str *key) {
     phi__yaml_scalar *s = &r->scalar;
     phi__json_value value;
@@ -11445,7 +11454,7 @@ PHI__FN void phi__yaml_key(phi__yaml_reader *r) {
 
 /* ---- aliases ---- */
 
-/* A copy of a node without its children; texts are shared. */
+/* Copies a node without its children. The copy shares its texts. */
 static phi_json *phi__yaml_twin(phi__yaml_reader *r, const phi_json *source) {
     uint32_t kind = phi__json_kind_of(source);
     size_t bytes = phi__json_key_len(source) + (kind == PHI__JSON_STRING ? source->len : 0);
@@ -11536,7 +11545,7 @@ struct phi__yaml_handle {
 
 /* ---- names ---- */
 
-/* Past the characters up to a blank, in flow content to a bracket; NULL: an error was set. */
+/* Returns the end of a name: a blank, or a bracket in flow content. NULL: an error was recorded. */
 static const char *phi__yaml_prop_name(phi__yaml_reader *r, const char *at, bool bracket_ends) {
     const char *start = at;
     while (!phi__yaml_is_blank(r, at) && !(bracket_ends && phi__yaml_is_bracket(*at))) {
@@ -11567,7 +11576,7 @@ static uint8_t phi__yaml_prop_core_tag(phi_str name) {
     return PHI__YAML_TAG_NONE;
 }
 
-/* The core tag that prefix and rest make together. */
+/* Returns the core tag that `prefix` and `rest` make together. */
 static uint8_t phi__yaml_prop_whole(phi_str prefix, phi_str rest) {
     char whole[32];
     static const char core[] = "tag:yaml.org,2002:";
@@ -11586,35 +11595,31 @@ static const struct phi__yaml_handle *phi__yaml_prop_handle(const phi__yaml_read
     return at;
 }
 
-/* "!", "!!" or "!name!" at the start. */
+/* Returns the length of the handle at the start of a tag: "!", "!!" or "!name!". */
 static size_t phi__yaml_prop_handle_len(phi_str tag) {
     for (size_t i = 1; i < tag.len; i++) {
         char c = tag.at[i];
         if (c == '!') return i + 1;
-        if (!(c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-              (c >= 'A' && c <= 'Z')))
-            break;
+        if (c != '-' && !phi__is_alnum(c)) break;
     }
     return 1;
 }
 
-/* True if these are characters of a tag: those of a URI except "!". */
+/* True if a tag may have these characters: those of a URI except "!". */
 static bool phi__yaml_prop_is_uri(phi_str s, bool in_brackets) {
     static const char more[] = "-#;/?:@&=+$_.~*'()%";
     for (size_t i = 0; i < s.len; i++) {
         char c = s.at[i];
-        if (c == '%' && !(i + 2 < s.len && phi__reader_digit(s.at[i + 1]) < 16 &&
-                          phi__reader_digit(s.at[i + 2]) < 16))
+        if (c == '%' && phi__json_text_hex(s.at + i + 1, s.at + s.len, 2) == UINT32_MAX)
             return false;
-        if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) continue;
-        if (memchr(more, c, sizeof more - 1) != NULL) continue;
+        if (phi__is_alnum(c) || memchr(more, c, sizeof more - 1) != NULL) continue;
         if (in_brackets && (c == ',' || c == '[' || c == ']' || c == '!')) continue;
         return false;
     }
     return true;
 }
 
-/* The tag of a text like "!!str" or "!e!name"; false: an error was set. */
+/* Reads a tag like "!!str" or "!e!name". False: an error was recorded. */
 static bool phi__yaml_prop_short(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     size_t n = phi__yaml_prop_handle_len(tag);
     phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
@@ -11633,7 +11638,7 @@ static bool phi__yaml_prop_short(phi__yaml_reader *r, phi_str tag, uint8_t *out)
     return true;
 }
 
-/* The tag of a text like "!<tag:yaml.org,2002:str>". */
+/* Reads a tag like "!<tag:yaml.org,2002:str>". False: an error was recorded. */
 static bool phi__yaml_prop_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     if (tag.len < 4 || tag.at[tag.len - 1] != '>')
         return phi__yaml_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
@@ -11718,7 +11723,7 @@ PHI__FN void phi__yaml_prop_alias(phi__yaml_reader *r) {
 
 /* ---- directives ---- */
 
-/* The next word of the line: empty at its end or before a comment. */
+/* Returns the next word of the line; empty at the end of the line or before a comment. */
 static phi_str phi__yaml_prop_word(phi__yaml_reader *r) {
     const char *at = r->at;
     while (at < r->end && phi__yaml_is_space(*at)) at++;
@@ -11748,16 +11753,11 @@ static void phi__yaml_prop_version(phi__yaml_reader *r) {
     r->has_version = true;
 }
 
-static bool phi__yaml_prop_is_handle(phi_str s) {
-    if (s.len == 0 || s.at[0] != '!') return false;
-    return phi__yaml_prop_handle_len(s) == s.len;
-}
-
 static void phi__yaml_prop_declare(phi__yaml_reader *r) {
     phi_str handle = phi__yaml_prop_word(r), prefix = phi__yaml_prop_word(r);
     struct phi__yaml_handle *declared;
     if (r->status != PHI_BUSY) return;
-    if (!phi__yaml_prop_is_handle(handle))
+    if (handle.len == 0 || handle.at[0] != '!' || phi__yaml_prop_handle_len(handle) != handle.len)
         phi__yaml_expected(r, handle.at, "a handle like !name! after %TAG");
     else if (prefix.len == 0 || !phi__yaml_prop_is_uri(prefix, true))
         phi__yaml_expected(r, prefix.at, "a prefix of tags after the handle");
@@ -11786,7 +11786,7 @@ PHI__FN void phi__yaml_prop_directive(phi__yaml_reader *r) {
     else if (phi__str_is(name, "TAG"))
         phi__yaml_prop_declare(r);
     else
-        r->state = PHI__YAML_COMMENT; /* reserved: skipped */
+        r->state = PHI__YAML_COMMENT; /* reserved directives are skipped */
 }
 #undef PHI__YAML_TOO_LARGE
 #undef PHI__YAML_NUMBER_MOST
@@ -11797,16 +11797,16 @@ PHI__FN void phi__yaml_prop_directive(phi__yaml_reader *r) {
 
 /* ---- src/formats/yaml_write.c ---- */
 
-/* yaml_write.c - a tree as YAML in block style.
+/* yaml_write.c - writes a tree as YAML in block style.
 
-   Readers of YAML 1.1 get the same tree: their booleans, dates and numbers in other forms are
-   quoted, and so is any text that does not begin like a word. */
+   Readers of YAML 1.1 get the same tree. Texts that are booleans, dates or numbers for them are
+   quoted, and so are all texts that do not begin like a word. */
 
 #define PHI__YAML_SIMPLE_KEY 1000u /* bytes; YAML ends keys without "? " at 1024 characters */
 
 /* An open collection. */
 typedef struct phi__yaml_level {
-    const phi_json *child; /* to be written next */
+    const phi_json *child; /* the child to write next */
     uint32_t left, indent;
     bool object;
 } phi__yaml_level;
@@ -11822,9 +11822,9 @@ typedef struct phi__yaml_writer {
 
 /* The properties of a text that decide its style. */
 typedef struct phi__yaml_look {
-    bool breaks; /* line feeds */
-    bool odd;    /* characters that need an escape */
-    bool colon;  /* a colon or a number sign that would end plain text, or a space at an end */
+    bool breaks; /* has line feeds */
+    bool odd;    /* has characters that need an escape */
+    bool colon;  /* has a ":" or "#" that would end plain text, or a space at an end */
 } phi__yaml_look;
 
 /* True if readers refuse the character, or take it for a line break. */
@@ -11853,7 +11853,7 @@ static phi__yaml_look phi__yaml_write_look(phi_str s) {
     return look;
 }
 
-/* Words that some reader takes for null or a boolean, in any case. */
+/* True for words that some reader takes for null or a boolean, in any case. */
 static bool phi__yaml_write_is_word(phi_str s) {
     static const char *const words[] = {"null", "true", "false", "yes", "no",
                                         "on",   "off",  "y",     "n"};
@@ -11871,7 +11871,6 @@ static bool phi__yaml_write_is_plain(phi_str s, phi__yaml_look look) {
     return !phi__yaml_write_is_word(s);
 }
 
-/* In double quotes. */
 static void phi__yaml_write_quoted(phi__buf *out, phi_str s) {
     const char *at = s.at, *from = at, *end = s.at + s.len;
     phi__buf_char(out, '"');
@@ -11909,7 +11908,7 @@ static void phi__yaml_write_text(phi__buf *out, phi_str s, uint32_t indent, bool
     if (phi__yaml_write_is_plain(s, look))
         phi__buf_add_str(out, s);
     else if (look.breaks && !look.odd && begins && !is_key) {
-        /* A literal block, without its last line break. */
+        /* Writes a literal block without its last line break. */
         size_t from = 0, to, end = s.len;
         while (end > 0 && s.at[end - 1] == '\n') end--;
         phi__buf_text(out, end == s.len ? "|-" : end + 1 == s.len ? "|" : "|+");
@@ -11926,7 +11925,7 @@ static void phi__yaml_write_text(phi__buf *out, phi_str s, uint32_t indent, bool
         phi__yaml_write_quoted(out, s);
 }
 
-/* With a point and a signed exponent, which all readers take for a number. */
+/* Writes a number with a point and a signed exponent, which all readers take for a number. */
 static void phi__yaml_write_double(phi__buf *out, double d) {
     char text[32];
     size_t e;
@@ -11998,7 +11997,7 @@ static void phi__yaml_write_value(phi__yaml_writer *w, const phi_json *node, uin
     phi__yaml_write_open(w, node, indent + 2);
 }
 
-/* The next child of the innermost collection. The line is indented already for the first one. */
+/* Writes the next child of the innermost collection. The first child's line is indented already. */
 static void phi__yaml_write_next(phi__yaml_writer *w, bool first) {
     phi__yaml_level *level = &w->levels[w->depth - 1];
     const phi_json *node = level->child;
