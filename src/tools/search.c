@@ -436,10 +436,11 @@ static void phi__own_begin(phi__search *search) {
     if (status == PHI_BAD_ARG)
         (void)phi__job_fail(job, "Search error: pattern, column %u: %s", (unsigned)error.column,
                             error.message);
-    if (status == PHI_OK && search->include != NULL)
+    if (status == PHI_OK && search->include != NULL) {
         status = phi__ignore_add_line(&own->include, phi_str_of(search->include), &wrong);
-    if (wrong != NULL)
-        (void)phi__job_fail(job, "Search error: include \"%s\": %s", search->include, wrong);
+        if (wrong != NULL)
+            (void)phi__job_fail(job, "Search error: include \"%s\": %s", search->include, wrong);
+    }
     if (status == PHI_NO_MEMORY) (void)phi__job_no_memory(job);
     if (search->own == NULL) return;
     status = phi__files_stat(job->place, PHI__LINKS_REFUSE, &info, &own->words);
