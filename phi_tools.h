@@ -30556,11 +30556,11 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 #endif /* PHI__IMP_CONFIG */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x6056f45d
+#if PHI__IMP_TOOLS != 0x741c1961
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x6056f45d
+#define PHI__IMP_TOOLS 0x741c1961
 
 /* ---- src/tools/tools_in.h ---- */
 
@@ -36296,10 +36296,11 @@ static void phi__own_begin(phi__search *search) {
     if (status == PHI_BAD_ARG)
         (void)phi__job_fail(job, "Search error: pattern, column %u: %s", (unsigned)error.column,
                             error.message);
-    if (status == PHI_OK && search->include != NULL)
+    if (status == PHI_OK && search->include != NULL) {
         status = phi__ignore_add_line(&own->include, phi_str_of(search->include), &wrong);
-    if (wrong != NULL)
-        (void)phi__job_fail(job, "Search error: include \"%s\": %s", search->include, wrong);
+        if (wrong != NULL)
+            (void)phi__job_fail(job, "Search error: include \"%s\": %s", search->include, wrong);
+    }
     if (status == PHI_NO_MEMORY) (void)phi__job_no_memory(job);
     if (search->own == NULL) return;
     status = phi__files_stat(job->place, PHI__LINKS_REFUSE, &info, &own->words);
@@ -44643,11 +44644,11 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x11c75451
+#if PHI__IMP_MCP != 0x187a2f5b
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x11c75451
+#define PHI__IMP_MCP 0x187a2f5b
 
 /* ---- src/mcp/mcp_in.h ---- */
 
@@ -46412,7 +46413,10 @@ PHI_API phi_status phi_mcp_reconnect(phi_mcp *mcp) {
     if (mcp->phase != PHI__SHUT && mcp->phase != PHI__BROKEN)
         return phi__error(mcp->rt, PHI_MISUSE,
                           "phi_mcp_reconnect: it is connected, or about to be");
-    return phi__life_open(mcp);
+    phi_status status = phi__life_open(mcp);
+    return status == PHI_OK
+               ? status
+               : phi__error(mcp->rt, status, "phi_mcp_reconnect: %s", phi_status_text(status));
 }
 
 PHI_API void phi_mcp_free(phi_mcp *mcp) {
