@@ -244,7 +244,7 @@ static phi_str phi__asking_name(const char *method, const phi_json *params) {
     return phi__str(NULL, 0);
 }
 
-/* Separates params and _meta, each written as JSON text. */
+/* Sets desc->params and desc->meta from a JSON text, each as JSON text. Also sets desc->name. */
 static phi_status phi__asking_params(phi_arena *arena, phi_str text, phi__req_desc *desc) {
     phi_json *root;
     if (phi__str_trim(text).len == 0) return PHI_OK;

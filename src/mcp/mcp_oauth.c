@@ -20,7 +20,8 @@ struct phi__redirect {
     void *ctx;
 };
 
-/* True if the Host header is this address: other sites may have names that resolve to 127.0.0.1. */
+/* True if the Host header names this address. Other sites may have names that resolve to
+   127.0.0.1. */
 static bool phi__redirect_is_ours(const phi__redirect *r, phi_str host) {
     static const char *const names[] = {"127.0.0.1", "localhost"};
     char want[32];
@@ -329,7 +330,7 @@ static phi_status phi__grant_take(phi__oauth *o, const phi__oauth_reply *reply, 
     phi__grant_rest(o, PHI__OAUTH_AGAIN_MS);
     phi__keep_move(&o->grant, &next);
     phi__buf_clear(&o->bound);
-    phi__buf_add_str(&o->bound, o->grant.issuer); /* without memory: set by the next token */
+    phi__buf_add_str(&o->bound, o->grant.issuer); /* without memory, the next token sets it */
     phi__grant_save(o);
     return PHI_OK;
 }
@@ -358,7 +359,7 @@ static void phi__grant_load(phi__oauth *o) {
     (void)phi__grant_stored(o, &o->grant);
 }
 
-/* Takes a stored grant that has another token (or refresh token) and returns true. */
+/* Takes the stored grant and returns true if its token (or refresh token) is a different one. */
 static bool phi__grant_newer(phi__oauth *o, bool refresh) {
     phi__oauth_grant next;
     if (o->desc->store == NULL) return false;
@@ -566,8 +567,8 @@ static phi_status phi__person_scope(phi__oauth *o) {
     return phi__mcp_keep(&set, &o->arena, &o->ask.scope) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* Waits for the answer that the host's function has promised, unless that function failed. If
-   o->gone, the desc may be freed. */
+/* Called after a function of the host. If that function succeeded, waits for the answer that it has
+   promised. If o->gone, the desc may be freed. */
 static phi_status phi__person_wait(phi__oauth *o, phi_status status, const char *what) {
     o->calling = false;
     if (status == PHI_OK || o->gone) return PHI_BUSY;
@@ -675,7 +676,7 @@ static phi_status phi__person_exchanged(phi__oauth *o) {
 
 enum {
     PHI__OAUTH_TIMEOUT_MS = 300000,
-    /* a refreshed token that is refused this early is not refreshed again */
+    /* a refreshed token that the server refuses within this time is not refreshed again */
     PHI__OAUTH_YOUNG_MS = 60000
 };
 
@@ -839,7 +840,7 @@ static bool phi__oauth_still(phi__oauth *o) {
     return false;
 }
 
-/* Signs out if the host's key asked for it while it was signing. */
+/* Signs out if this was asked for while the host's key was signing. */
 static void phi__oauth_leave(phi__oauth *o) {
     if (!o->signs_out) return;
     o->signs_out = false;
@@ -911,7 +912,7 @@ static void phi__oauth_fire(phi__timer *timer) {
     phi_status status = PHI_BUSY;
     (void)phi__io_timer_set(o->rt->io, timer, UINT64_MAX); /* keeps the timer's place in the heap */
     phi__oauth_leave(o);
-    if (o->step == PHI__OAUTH_IDLE && !o->cancelled) return; /* woken only to sign out */
+    if (o->step == PHI__OAUTH_IDLE && !o->cancelled) return; /* the timer fired only to sign out */
     if (o->cancelled)
         status = phi__oauth_fail(o, PHI_CANCELLED, "signed out");
     else if (o->step != PHI__OAUTH_IDLE)
@@ -919,8 +920,8 @@ static void phi__oauth_fire(phi__timer *timer) {
     if (!phi__oauth_still(o)) return;
     uint64_t now_us = phi__io_counted_us(o->rt->io);
     if (status == PHI_BUSY && now_us >= o->deadline_us) {
-        /* The server may not know the client, and has told only the person. Register again next
-           time. */
+        /* The server may have told only the person that it does not know the client. Register again
+           next time. */
         if (o->step == PHI__OAUTH_PERSON) phi__oac_forget(o);
         status = phi__oauth_fail(o, PHI_TIMEOUT, "not completed within %u s",
                                  (unsigned)(o->desc->timeout_ms / 1000));

@@ -80,7 +80,7 @@ PHI__FN void phi__oauth_nonce(phi__buf *nonce, phi_str headers) {
     if (value.len > PHI__OAUTH_NONCE_BYTES || !phi__oauth_printable(value)) return;
     phi__buf_clear(nonce);
     phi__buf_add_str(nonce, value);
-    if (nonce->failed) phi__buf_free(nonce); /* the server sends the nonce again */
+    if (nonce->failed) phi__buf_free(nonce); /* the server will send the nonce again */
 }
 
 static void phi__oauth_head(void *user_data, int http_status, phi_str headers) {

@@ -37,12 +37,12 @@ PHI__FN bool phi__url_same_host(const phi__oauth_url *a, const phi__oauth_url *b
 /* True if `resource` is the server's URL or contains it (RFC 8707). */
 PHI__FN bool phi__url_covers(phi_str resource, const phi__oauth_url *server);
 
-/* Appends the URL as a resource: origin in lower case, without fragment and (if there is no query)
-   last slash. */
+/* Appends the URL as a resource: the origin in lower case, no fragment, and no last slash unless
+   there is a query. */
 PHI__FN void phi__url_put_resource(phi__buf *out, const phi__oauth_url *url);
 
-/* These write the well-known URLs to `out` in the order of trying. Return the count; 0: no
-   memory. */
+/* These write the well-known URLs to `out` in the order in which they are tried. They return the
+   count; 0: no memory. */
 enum { PHI__OAUTH_KNOWN = 3 };
 PHI__FN size_t phi__url_resources(phi_arena *arena, const phi__oauth_url *server,
                                   phi_str out[PHI__OAUTH_KNOWN]);
@@ -109,7 +109,7 @@ typedef struct phi__oauth_server {
     uint32_t methods; /* methods of the token endpoint: PHI__OAUTH_NONE and others */
     bool says_methods;
     phi_str dpop;                                /* algorithms for proofs, separated by spaces */
-    bool s256, documents, names_itself, offline; /* documents: client id metadata documents */
+    bool s256, documents, names_itself, offline; /* documents: reads client id documents */
 } phi__oauth_server;
 
 /* Reads metadata of an authorization server. person: authorization_endpoint is required. PHI_PARSE:

@@ -26,7 +26,8 @@ typedef struct phi__mschema_walk {
 
 static bool phi__mschema_walk_node(phi__mschema_walk *w, const phi_json *node, size_t depth);
 
-/* Walks the target of a reference, once if it contains itself. False: the limits are exceeded. */
+/* Walks the target of a reference. A target that contains itself is walked once. False: the limits
+   are exceeded. */
 static bool phi__mschema_walk_ref(phi__mschema_walk *w, phi_str ref, size_t depth) {
     if (!phi__str_starts(ref, "#")) return true;
     const phi_json *target = phi__schema_ref_find(w->root, ref, &w->looked);

@@ -252,9 +252,9 @@ PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, 
                                     const char *message);
 /* Makes a tool call a task. Its client gets a handle at once. Later the client reads the status
    (the last text of the progress), answers questions, cancels, or fetches the result. The tool runs
-   on as before. Tasks are in memory only. PHI_OK also if the call is a task. PHI_UNSUPPORTED: the
-   client accepts no tasks, and waits for the result. PHI_BUSY: the client has a question that is
-   not answered yet. PHI_BAD_ARG: not a tool call. */
+   on as before. Tasks are in memory only. PHI_OK also if the call is already a task.
+   PHI_UNSUPPORTED: the client accepts no tasks, and waits for the result. PHI_BUSY: the client has
+   a question that is not answered yet. PHI_BAD_ARG: not a tool call. */
 PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming);
 
 /* ---- answers to reads, prompts and completions ---- */

@@ -80,7 +80,8 @@ static bool phi__admit_origin(const phi_mcp_server_desc *desc, phi_str origin) {
     return scheme > 0 && phi__admit_ends(origin) && phi__admit_is_loopback(origin);
 }
 
-/* True if no important header occurs twice. A proxy might have used the other one. */
+/* True if no important header occurs twice. Of two values, a proxy might have used the other
+   one. */
 static bool phi__admit_once(const phi__http_head *head) {
     static const char *const names[] = {"authorization", "content-type", "last-event-id", "origin"};
     for (size_t i = 1; i < head->header_count; i++) {
@@ -207,7 +208,7 @@ static phi__header phi__web_header(const char *name, phi_str value) {
     return header;
 }
 
-/* Makes the headers of an answer. type: of the body, or NULL. Returns their number. */
+/* Makes the headers of an answer. type: media type of the body, or NULL. Returns their number. */
 static size_t phi__web_heads(const phi__mcp_post *post, const char *type, phi__header out[3]) {
     size_t n = 0;
     if (type != NULL) out[n++] = phi__web_header("Content-Type", phi_str_of(type));
@@ -232,7 +233,7 @@ static void phi__web_on_timer(phi__timer *timer) {
     phi_mcp_server *server = http->server;
     phi__io *io = http->io;
     if (post->exchange != NULL) {
-        /* Keeps a quiet stream open, or begins one because the answer takes long. */
+        /* Keep a quiet stream open, or begin one because the answer takes long. */
         char first[48] = ":\n\n";
         if (!post->streams && !phi__web_begin(post)) {
             phi__serve_drop(post->exchange);
@@ -256,7 +257,8 @@ static void phi__web_on_timer(phi__timer *timer) {
     phi__web_release(io, post);
 }
 
-/* Sends an event; if adrift, keeps it. False: not all of it could be sent or kept. */
+/* Sends an event. If the stream is adrift, only keeps the event. False: not all of it could be sent
+   or kept. */
 static bool phi__web_event(phi__mcp_post *post, phi_str json) {
     if (json.len == 0) return true;
     phi__buf out = phi__buf_of(post->http->memory);
@@ -325,12 +327,12 @@ static void phi__web_session(phi__mcp_way *way, phi__client *client) {
 
 static void phi__web_taken(phi__mcp_way *way) {
     phi__mcp_post *post = PHI__OWNER(way, phi__mcp_post, way);
-    phi__buf_free(&post->body); /* a call can last for hours */
+    phi__buf_free(&post->body); /* freed now, because a call can last for hours */
     phi__buf_free(&post->heads);
     if (!post->last && !post->streams) phi__web_timer_in(post, PHI__MCP_HTTP_BEGIN_MS);
 }
 
-/* False: the request was refused. */
+/* True if the request is admitted. Otherwise it was refused. */
 static bool phi__web_admit(const phi__serve_http *http, phi__serve_exchange *exchange,
                            const phi__http_head *head) {
     const phi_mcp_server_desc *desc = &http->server->desc;
@@ -370,7 +372,7 @@ static void phi__web_on_body(void *ctx, const char *bytes, size_t len) {
     phi__buf_add(&((phi__mcp_post *)ctx)->body, bytes, len);
 }
 
-/* Prepares the events of a session's stream. Streams of the first era cannot be resumed. */
+/* Prepares the events of a session's stream, with ids if the era has resumption. */
 static void phi__web_in_session(phi__mcp_post *post, const phi__client *client) {
     if (client == NULL) return;
     memcpy(post->of, phi__client_id(client), sizeof post->of);
@@ -446,7 +448,7 @@ static phi__mcp_post *phi__web_post_new(phi__serve_http *http, phi__serve_exchan
     return post;
 }
 
-/* Finds the stream to resume, by the id of its last event ("3-1"). NULL: it is not kept any
+/* Finds the stream to resume, by the id of its last event ("3-1"). NULL: the stream is not kept any
    more. */
 static phi__mcp_post *phi__web_lost(const phi__serve_http *http, phi_str id,
                                     const phi__client *client, phi_str *missed) {

@@ -26,8 +26,8 @@ typedef struct phi__mcp_way_table {
        the transport later reports the end of the way with phi__serve_way_gone, in another phi_step.
        After `last`, only the transport uses the way. */
     bool (*send)(phi__mcp_way *way, phi_str json, int http_status, bool last);
-    /* Called when this way's `initialize` has begun a session, so that HTTP can send the header
-       Mcp-Session-Id in its answer. NULL for stdio, which needs no names. */
+    /* Called when `initialize` on this way has begun a session, so that its answer can have the
+       header Mcp-Session-Id. NULL for stdio, which needs no session ids. */
     void (*session)(phi__mcp_way *way, phi__client *client);
     /* Called when a long message was read and answered, or is being handled. The transport may free
        its text and headers, and pass the next message. */
@@ -58,18 +58,20 @@ typedef struct phi__heads {
 PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi__mcp_way *way,
                                 phi_str json, const phi__heads *heads);
 
-/* The peer is gone, or accepts no more messages. Forgets the way, which the transport then frees.
-   Cancels calls that were to be answered there, except those of a legacy session over HTTP. */
+/* Called when the peer is gone or accepts no more messages. Forgets the way, which the transport
+   then frees. Cancels calls that were to be answered there, except those of a legacy session over
+   HTTP. */
 PHI__FN void phi__serve_way_gone(phi_mcp_server *server, phi__mcp_way *way);
 
 /* ---- sessions ---- */
 
-/* HTTP: true if too many streams are open to add one. */
+/* True if too many HTTP streams are open to add one. */
 PHI__FN bool phi__sv_crowded(const phi_mcp_server *server);
 
-/* Makes the way the client's stream for messages outside of requests. False: it has one already. */
+/* Makes the way the client's stream for messages outside of requests. False: the client has a
+   stream already. */
 PHI__FN bool phi__serve_listen(phi_mcp_server *server, phi__client *client, phi__mcp_way *way);
-PHI__FN void phi__client_end(phi__client *client); /* ends a session: after DELETE, or idle */
+PHI__FN void phi__client_end(phi__client *client); /* ends a session, after DELETE or when idle */
 PHI__FN const char *phi__client_id(const phi__client *client); /* 32 hex digits */
 
 /* Finds a session by the value of Mcp-Session-Id. NULL: none (HTTP 404). */
@@ -98,7 +100,7 @@ PHI__FN bool phi__admit_host(const phi_mcp_server_desc *desc, phi_str host);
 PHI__FN phi_status phi__web_new(phi_mcp_server *server, phi__serve_http **out);
 PHI__FN uint16_t phi__web_port(const phi__serve_http *http);
 
-/* Frees the transport. The server no longer uses its ways. */
+/* Frees the transport. The server must not use its ways afterwards. */
 PHI__FN void phi__web_free(phi__serve_http *http);
 #endif
 

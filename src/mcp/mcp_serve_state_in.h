@@ -154,7 +154,7 @@ typedef struct phi__long {
 struct phi_mcp_server {
     phi_runtime *rt;
     phi_mcp_server_desc desc; /* the host's desc, with defaults filled in */
-    const phi__era *only;     /* era of desc.era; NULL: all eras */
+    const phi__era *only;     /* the only era that desc.era allows; NULL: all eras */
     unsigned char key[32];    /* key for requestState */
     phi__slots slots;
     phi__list serving, clients, longs;
@@ -219,7 +219,7 @@ PHI__FN void phi__long_end_all(phi_mcp_server *server);
 /* Makes a request that the host works on. NULL: an error was sent. */
 PHI__FN phi__serving *phi__sv_new(const phi__origin *origin, phi__sv_kind kind,
                                   const phi_json *params);
-PHI__FN phi__serving *phi__sv_find(phi_mcp_incoming incoming); /* NULL: stale */
+PHI__FN phi__serving *phi__sv_find(phi_mcp_incoming incoming); /* NULL if the handle is stale */
 PHI__FN phi_mcp_incoming phi__sv_handle(const phi__serving *serving);
 
 /* Removes the request from its way. */
@@ -251,14 +251,14 @@ PHI__FN void phi__sv_progress(phi__serving *serving, double progress, double tot
 PHI__FN phi_status phi__sv_log(phi_mcp_server *server, phi__mcp_way *way, const char *level,
                                const char *logger, const char *data);
 
-/* Handles a session's answer to our request; `message` tells why if it is malformed. */
+/* Handles a session's answer to our request. If the answer is malformed, `message` tells why. */
 PHI__FN void phi__sask_answered(phi_mcp_server *server, const phi__client *client,
                                 const phi__rpc *answer);
 
-/* Writes "index.gen.round." and a keyed hash: a name of the request that only its client knows. */
+/* Writes "index.gen.round." and a keyed hash. Only the client of the request knows this name. */
 PHI__FN void phi__sask_state(const phi__serving *serving, char out[PHI__MCP_STATE]);
 
-/* Finds the request with such a name. NULL: none. */
+/* Finds the request that has such a name. NULL: none. */
 PHI__FN phi__serving *phi__sask_named(phi_mcp_server *server, phi_str state);
 
 /* Starts the deadline of a task's question. */

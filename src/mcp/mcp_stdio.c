@@ -178,8 +178,8 @@ static phi_status phi__stdio_send(phi__mcp_link *link, phi__out *out) {
     phi__buf_drop(&s->rest, status == PHI_OK ? taken : s->rest.len);
     if (s->rest.len == 0 && s->rest.cap > PHI__STDIO_KEEP) phi__buf_free(&s->rest);
     if (status != PHI_STALE) return status;
-    /* The child has closed its stdin and will probably exit; its exit code and stderr tell why. So
-       the message counts as sent. */
+    /* The child has closed its stdin and will probably exit. Its exit code and stderr will tell
+       why, so the message counts as sent. */
     if (!s->deaf) phi__stdio_in(s, link->mcp->desc.close_ms);
     s->deaf = true;
     return PHI_OK;

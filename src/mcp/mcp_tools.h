@@ -35,7 +35,7 @@ typedef struct phi_mcp_tool {
     phi_str annotations; /* JSON text, or empty */
     /* The server's hints, with the specification's defaults. The server may be wrong. */
     bool read_only, destructive, idempotent, open_world;
-    /* The definition has changed: this is the accepted one; calls fail until
+    /* The definition has changed: this is the accepted one. Calls fail until
        phi_mcp_accept_tool. */
     bool held;
     const char *hash;     /* SHA-256 of the definition, 64 hex digits */

@@ -51,8 +51,8 @@ struct phi__serve_exchange {
     bool expects_continue; /* "100 Continue" was not sent yet */
     bool chunked;          /* the answer is chunked */
     bool kept;             /* phi__serve_keep was called */
-    bool soon;             /* the timer is set to now, not to a deadline */
-    bool eof, shut;        /* eof: the peer has ended sending; shut: we have ended */
+    bool soon;             /* the timer is set to fire now, not at a deadline */
+    bool eof, shut;        /* eof: the peer has ended sending; shut: we have */
 };
 
 struct phi__serve {
@@ -336,7 +336,7 @@ static void phi__conn_queued(phi__serve_exchange *c) {
     }
 }
 
-/* Removes the bytes of a failed append. Returns PHI_NO_MEMORY. */
+/* Removes the bytes of an append to `out` that failed. Returns PHI_NO_MEMORY. */
 static phi_status phi__conn_undo(phi__serve_exchange *c, size_t len) {
     c->out.len = len;
     c->out.failed = false;
@@ -419,7 +419,7 @@ static phi_status phi__serve_put_head(phi__serve_exchange *c, int http_status,
     if (c->out_state != PHI__CONN_OPEN || http_status < 200 || http_status > 599 ||
         !phi__serve_fit(headers, count))
         return PHI_BAD_ARG;
-    /* True below if the connection can serve another request after this answer. */
+    /* keep_alive stays true if the connection can serve another request after this answer. */
     bool drops = c->in_state == PHI__CONN_BODY && !c->expects_continue && c->body.refused == 0 &&
                  !c->head.chunked && c->body.left <= PHI__SERVE_DROP_BYTES;
     c->keep_alive = c->keep_alive && !c->eof && !phi__port_full(c->serve) &&
@@ -555,7 +555,7 @@ static bool phi__serve_read_head(phi__serve_exchange *c) {
     return false;
 }
 
-/* Keeps or ends the connection after all of an answer was sent. */
+/* Keeps or ends the connection after the whole answer was sent. */
 static void phi__serve_sent(phi__serve_exchange *c) {
     if (c->out_state != PHI__CONN_ENDED || phi__conn_waiting(c) > 0) return;
     c->write_by_us = UINT64_MAX;
@@ -581,7 +581,7 @@ static void phi__serve_run(phi__serve_exchange *c) {
         else
             more = c->in_state == PHI__CONN_BODY && phi__serve_read_body(c);
     }
-    c->soon = false; /* requests of callbacks are handled below */
+    c->soon = false; /* the code below does the work that callbacks asked for */
     if (c->fd >= 0) phi__conn_flush(c);
     if (c->fd >= 0) phi__serve_sent(c);
     if (c->fd < 0) return;
