@@ -46,8 +46,8 @@ typedef enum phi_mcp_state {
 } phi_mcp_state;
 
 /* Questions that the host answers for its agents, as bits of phi_mcp_desc.answers. The hook
-   PHI_HOOK_QUESTION of the agent whose call is under way decides. Other questions are not
-   offered. */
+   PHI_HOOK_QUESTION of the agent whose call is under way decides. Questions whose bit is not set
+   are not offered to the server. */
 enum {
     PHI_MCP_SAMPLING = 1, /* answers of the agent's own model; kind "sampling" */
     PHI_MCP_FORMS = 2,    /* forms for the person; kind "elicitation" */
@@ -115,7 +115,7 @@ typedef struct phi_mcp_desc {
     size_t max_message_bytes;    /* (default 16,777,216) */
     uint32_t max_list;           /* most tools, resources or prompts in a list (default 2,000) */
     bool needs_approval;         /* a hook must approve calls of tools not marked read-only */
-    /* calls of a tool whose definition has changed fail until phi_mcp_accept_tool */
+    /* after a tool's definition has changed, its calls fail until phi_mcp_accept_tool */
     bool hold_changed_tools;
     /* defer the tools (phi_tool.deferred); default: only if there are many (phi_tool.may_defer) */
     bool deferred;
@@ -151,9 +151,9 @@ typedef struct phi_mcp_info {
     phi_str capabilities; /* JSON text */
     phi_str stderr_text;  /* last 64 KB that the program wrote to stderr */
     int process_id;       /* id of the program; 0: none */
-    uint32_t restarts;    /* number since phi_mcp_connect */
+    uint32_t restarts;    /* number of restarts since phi_mcp_connect */
 } phi_mcp_info;
-PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp); /* NULL has PHI_MCP_CLOSED */
+PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp); /* PHI_MCP_CLOSED if mcp is NULL */
 
 /* ---- requests ---- */
 

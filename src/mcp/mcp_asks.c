@@ -51,7 +51,7 @@ typedef struct phi__asks_one {
 
 /* Writes the host's values for a form as an object. Missing members get the schema's defaults.
    PHI_PARSE: the values are not an object or do not fit the schema. PHI_TOO_BIG: checking the
-   schema takes too long. After both, `error` has the message. */
+   schema takes too long. In both cases, `error` has the message. */
 static phi_status phi__forms_fill(phi_arena *arena, const phi_json *schema, phi_str values,
                                   phi__buf *out, phi_schema_error *error) {
     phi_parse_error parse;
@@ -201,8 +201,7 @@ static phi_status phi__sample_read(phi__sample_list *list, const phi_json *param
     return list->fault == NULL ? PHI_OK : PHI_BAD_ARG;
 }
 
-/* Ends the run without running the server's tool: the answer with its call is all that is
-   needed. */
+/* Ends the run without running the server's tool: the model's answer already contains the call. */
 static phi_flow phi__sample_call(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data, (void)call, (void)arguments;
     return PHI_DONE;

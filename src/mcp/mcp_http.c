@@ -30,7 +30,7 @@ typedef struct phi__wire {
     phi__exchange *gate;
     phi__timer opened; /* sends the messages that wait for `gate` */
     uint32_t notes;    /* our notifications and answers that are being sent */
-    bool full;         /* a message was refused; phi__mcp_drained must follow */
+    bool full;         /* `send` refused a message; phi__mcp_drained must follow */
 } phi__wire;
 
 typedef enum phi__shape {
@@ -361,7 +361,7 @@ static phi__exchange *phi__ex_new(phi__wire *wire, const phi__ex_kind *kind, phi
     return e;
 }
 
-/* Ends the transfer and the timer. The exchange can be sent again. */
+/* Ends the transfer and the timer. The request can then be sent again. */
 static void phi__ex_stop(phi__exchange *e) {
     phi__fetch_close(e->fetch);
     e->fetch = NULL;
@@ -555,8 +555,8 @@ static size_t phi__ex_body(void *user_data, phi_str bytes) {
     return bytes.len;
 }
 
-/* Reads a last event that has no blank line after it, unless the stream can be resumed and repeat
-   the event. False: the exchange was freed. */
+/* Reads a last event that has no blank line after it, unless the stream can be resumed: then the
+   server repeats the event. False: the exchange was freed. */
 static bool phi__ex_last(phi__exchange *e) {
     phi__sse_event event;
     if (e->resume.id.len > 0) return true;
@@ -911,7 +911,7 @@ static void phi__mhttp_late(phi__exchange *e) {
     if (status != PHI_OK) (void)phi__mhttp_ended(e, status);
 }
 
-/* Ends a notification or an answer of ours. Warns if the server refused it. */
+/* Handles the end of a POST with our notification or answer. Warns if the server refused it. */
 static bool phi__mhttp_unsent(phi__exchange *e, phi_status status) {
     phi_mcp *mcp = e->wire->mcp;
     char words[sizeof e->words + 40];
@@ -949,7 +949,7 @@ static bool phi__mhttp_ended(phi__exchange *e, phi_status status) {
     return phi__stream_lose(e, status);
 }
 
-/* Ends a POST of the old transport. The answer arrives on the stream. */
+/* Handles the end of a POST of the old transport. Its answer arrives on the stream. */
 static bool phi__mhttp_posted(phi__exchange *e, phi_status status) {
     if (e->out == NULL) return phi__mhttp_unsent(e, status);
     if (status != PHI_OK) return phi__stream_lose(e, status);

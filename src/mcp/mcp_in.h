@@ -25,7 +25,7 @@ static inline phi_arena phi__arena_of(phi_memory *memory, size_t first_block_byt
     return arena;
 }
 
-/* Sets a timer. With PHI_UNLIMITED the timer keeps a place and does not fire. */
+/* Sets a timer. With PHI_UNLIMITED the timer has a place in the heap but does not fire. */
 static inline phi_status phi__mcp_timer_in(phi__io *io, phi__timer *timer, uint64_t ms) {
     bool never = ms == PHI_UNLIMITED;
     return phi__io_timer_set(io, timer, never ? UINT64_MAX : phi__io_now_us(io) + ms * 1000);

@@ -335,7 +335,8 @@ static phi_status phi__grant_take(phi__oauth *o, const phi__oauth_reply *reply, 
     return PHI_OK;
 }
 
-/* Loads the stored grant. Empties it if it is malformed or does not fit the desc. False: none. */
+/* Loads the stored grant. A grant that is malformed or does not fit the desc is emptied. False: no
+   grant is stored. */
 static bool phi__grant_stored(phi__oauth *o, phi__oauth_grant *g) {
     const char *id = o->desc->client_id;
     if (phi__keep_load(o->desc->store, o->resource, g) != PHI_OK) return false;
@@ -403,7 +404,8 @@ static phi_status phi__grant_ask(phi__oauth *o, phi_str endpoint, phi__buf *body
     return status;
 }
 
-/* True if the endpoint wants its nonce in the proof (RFC 9449, 8) and was not sent it yet. */
+/* True if the endpoint wants its nonce in the proof (RFC 9449, 8) and has not got this nonce
+   yet. */
 static bool phi__grant_again(phi__oauth *o, const phi__oauth_reply *reply) {
     if (!phi__str_is(reply->error, "use_dpop_nonce") || !phi__grant_proves(o)) return false;
     if (o->nonced || o->nonces[0].len == 0) return false;
@@ -618,7 +620,8 @@ static phi_status phi__person_go(phi__oauth *o) {
                                                      : phi__grant_exchange(o);
 }
 
-/* True if the server does not know the client. It is registered again, at most once. */
+/* True if the server does not know the client. The client is then registered again, at most
+   once. */
 static bool phi__person_again(phi__oauth *o, phi_str error) {
     if (o->registered || !o->client.registered) return false;
     if (!phi__str_is(error, "invalid_client") && !phi__str_is(error, "unauthorized_client"))

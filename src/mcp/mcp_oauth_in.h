@@ -27,8 +27,8 @@ typedef struct phi__oauth phi__oauth;
 #ifndef PHI_NO_LISTEN
 /* Listens on 127.0.0.1; port 0 means any port. path is borrowed until phi__redirect_free. `got` is
    called with the query of each GET of the path, without '?', borrowed during the call. If `got`
-   returns PHI_OK, the browser shows that the page can be closed, else that no authorization waits
-   for the redirect. Fails as phi__serve_new does. */
+   returns PHI_OK, the browser shows that the page can be closed; otherwise, that no authorization
+   waits for the redirect. Fails as phi__serve_new does. */
 PHI__FN phi_status phi__redirect_new(phi__io *io, uint16_t port, const char *path,
                                      phi_status (*got)(void *ctx, phi_str query), void *ctx,
                                      phi__redirect **out, char *message, size_t message_size);

@@ -112,8 +112,8 @@ typedef struct phi__oauth_server {
     bool s256, documents, names_itself, offline; /* documents: reads client id documents */
 } phi__oauth_server;
 
-/* Reads metadata of an authorization server. person: authorization_endpoint is required. PHI_PARSE:
-   not such a document. *fault is static. */
+/* Reads metadata of an authorization server. If `person`, authorization_endpoint is required.
+   PHI_PARSE: not such a document. *fault is static. */
 PHI__FN phi_status phi__oaw_server(phi_arena *arena, phi_str text, bool person,
                                    phi__oauth_server *out, const char **fault);
 PHI__FN bool phi__oauth_has(phi_str set, phi_str scope);

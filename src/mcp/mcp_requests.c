@@ -505,7 +505,7 @@ PHI__FN bool phi__tasks_begin(phi__req *r, const phi_json *task) {
         t->request = r;
         phi__buf_init(&t->keys, &mcp->memory);
         r->task = t;
-        r->desc.timeout_ms = r->desc.max_timeout_ms; /* the server is slow, but it is polled */
+        r->desc.timeout_ms = r->desc.max_timeout_ms; /* the task may take long and is polled */
     }
     if (t == NULL || !phi__arena_str(&r->arena, phi_json_str(id, ""), &t->id) ||
         phi__req_renew(r, true) != PHI_OK) {
@@ -519,9 +519,8 @@ PHI__FN bool phi__tasks_begin(phi__req *r, const phi_json *task) {
 
 /* ---- the lifetime of a connection's struct ---- */
 
-/* Events, `done` and parts may free the connection. Code that calls them first calls
-   phi__core_enter, which keeps the struct until phi__core_leave. Functions for links and timers do
-   so. */
+/* Events, `done` and parts may free the connection. Before such a call, the functions for links and
+   timers call phi__core_enter, which keeps the struct until phi__core_leave. */
 
 PHI__FN void phi__core_enter(phi_mcp *mcp) { mcp->depth++; }
 
@@ -709,8 +708,8 @@ PHI__FN phi_status phi__post_notification(phi_mcp *mcp, const char *method, phi_
 }
 
 /* Sends queued messages. If `all` is false, stops at the first request that is not part of the
-   handshake. Returns a request's item that could not be sent, and sets *status; the item has left
-   the queue. NULL: nothing more can be sent now. */
+   handshake. If a request could not be sent, removes its item from the queue, sets *status and
+   returns the item. NULL: nothing more can be sent now. */
 static phi__mcp_item *phi__post_flush(phi_mcp *mcp, bool all, phi_status *status) {
     while (mcp->queue.waiting.first != NULL) {
         phi__mcp_item *item = PHI__OWNER(mcp->queue.waiting.first, phi__mcp_item, link);

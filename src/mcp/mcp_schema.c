@@ -104,7 +104,7 @@ static void phi__mschema_subs(phi__mschema *s, phi_json *to, phi_str key, const 
     phi__mschema_set(s, to, key, made);
 }
 
-/* Copies the strings of a list such as "required". types: only names of types. */
+/* Copies the strings of a list such as "required". If `types`, copies only names of types. */
 static void phi__mschema_names(phi__mschema *s, phi_json *to, phi_str key, const phi_json *names,
                                bool types) {
     phi_json *made = phi_json_new_array(s->arena);

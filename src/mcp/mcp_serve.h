@@ -59,7 +59,7 @@ typedef struct phi_mcp_serve_tool {
     const char *title;         /* (default: the tool's label) */
     const char *output_schema; /* JSON Schema; results get structured content (default: none) */
     const char *annotations;   /* JSON object such as {"readOnlyHint":true} (default: none) */
-    uint32_t needs;            /* PHI_MCP_CAN_ bits; other clients are refused (default: none) */
+    uint32_t needs;            /* PHI_MCP_CAN_ bits; clients without them are refused */
     bool task;                 /* a call becomes a task at once if the client accepts tasks */
 } phi_mcp_serve_tool;
 
@@ -108,7 +108,7 @@ typedef struct phi_mcp_serve_prompt {
     void *user_data;
 } phi_mcp_serve_prompt;
 
-/* A request to complete an argument. Strings are borrowed during the call. prompt or uri is
+/* A request to complete an argument. Strings are borrowed during the call. Either prompt or uri is
    NULL. */
 typedef struct phi_mcp_serve_completion {
     const char *prompt; /* name of a prompt */
@@ -202,19 +202,19 @@ enum {
     PHI_MCP_SERVE_PROMPTS = 4
 };
 
-/* Replaces the lists of `desc` that the bits `lists` name; other fields are ignored. The new lists
-   are borrowed as the first ones were. Clients get a notification. Calls under way continue. A list
-   that was NULL in the first desc is never offered. PHI_BAD_ARG: as for phi_mcp_serve; nothing
-   changed. */
+/* Replaces the server's lists that the bits `lists` name by those of `desc`. Other fields of `desc`
+   are ignored. The new lists are borrowed as the first ones were. Clients get a notification. Calls
+   under way continue. A list that was NULL in the first desc is never offered. PHI_BAD_ARG: as for
+   phi_mcp_serve; nothing changed. */
 PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_server_desc *desc,
                                       uint32_t lists);
 /* Tells subscribed clients that a resource has changed. */
 PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri);
-/* Sends a log message. incoming: to the client of this request; NULL: to all clients of legacy
-   eras. Only clients that want the level get it. level: "debug", "info", "notice", "warning",
-   "error", "critical", "alert" or "emergency". data: JSON text or plain text. Slow clients may lose
-   it; with `incoming`, PHI_FULL reports that. PHI_BAD_ARG: unknown level, or a request of another
-   server. */
+/* Sends a log message to the client of `incoming`, or if that is NULL, to all clients of legacy
+   eras. Only clients that want the level get the message. level: "debug", "info", "notice",
+   "warning", "error", "critical", "alert" or "emergency". data: JSON text or plain text. Slow
+   clients may lose it; with `incoming`, PHI_FULL reports that. PHI_BAD_ARG: unknown level, or a
+   request of another server. */
 PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_incoming *incoming,
                                       const char *level, const char *logger, const char *data);
 

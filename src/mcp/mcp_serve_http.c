@@ -106,7 +106,7 @@ static bool phi__admit_token(const char *token, phi_str authorization) {
 
 typedef struct phi__mcp_events {
     uint64_t stream;      /* number of the stream; 0: events have no ids, and none are kept */
-    uint64_t first, next; /* number of the oldest kept event, and of the next one; from 1 */
+    uint64_t first, next; /* numbers of the oldest kept event and the next event, from 1 */
     phi__buf kept;
 } phi__mcp_events;
 
@@ -138,8 +138,8 @@ typedef struct phi__mcp_post {
     phi__serve_exchange *exchange; /* NULL when the exchange is over */
     phi__timer timer;              /* sends pings; at the end, frees the way */
     phi__buf heads, body;          /* heads: "name: value\n" each */
-    char session[33];              /* a session that began here; sent in the answer's head */
-    char of[33];                   /* session of the request, or empty */
+    char session[33];              /* id of a session that began here, for the answer's head */
+    char of[33];                   /* id of the request's session, or empty */
     phi__mcp_events events;
     bool streams; /* the answer has begun as a stream */
     bool last;    /* the server sends no more messages */
@@ -176,7 +176,7 @@ static void phi__web_moor(phi__mcp_post *post) {
     post->adrift = false;
 }
 
-/* Ends the way. The timer frees it in a later turn. */
+/* Ends the way. The timer frees the way later. */
 static void phi__web_over(phi__mcp_post *post) {
     phi__web_moor(post);
     post->exchange = NULL;
@@ -355,7 +355,7 @@ static bool phi__web_admit(const phi__serve_http *http, phi__serve_exchange *exc
 
 /* ---- requests ---- */
 
-/* Returns the value of a header; at is NULL if it is missing. */
+/* Returns the value of a header. at is NULL if the header is missing. */
 static phi_str phi__web_get(void *ctx, const char *name) {
     const phi__mcp_post *post = (const phi__mcp_post *)ctx;
     phi_str rest = phi__buf_str(&post->heads);

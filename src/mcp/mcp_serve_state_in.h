@@ -181,8 +181,8 @@ PHI__FN void phi__client_secret(const phi_mcp_server *server, void *out, size_t 
    if the era has no audio. */
 PHI__FN void phi__send_block(phi__buf *out, const phi_content *block, const phi__era *era);
 
-/* phi__send_open begins a result and phi__send_close ends and sends it; its members are written in
-   between. If the buffer has failed, an error is sent. phi__send_open_complete also writes the
+/* phi__send_open begins a result, the caller writes the members, and phi__send_close ends and sends
+   the result. If the buffer has failed, an error is sent. phi__send_open_complete also writes the
    members that each complete result of 2026-07-28 has. */
 PHI__FN void phi__send_open(const phi__origin *origin, phi__buf *out);
 PHI__FN void phi__send_open_complete(const phi__origin *origin, phi__buf *out);

@@ -47,7 +47,7 @@ static void phi__mcp_listen_open(phi_mcp *mcp) {
     bool any = false;
     phi__buf params = phi__buf_of(&mcp->memory);
     phi__buf_text(&params, "{\"notifications\":{");
-    for (size_t i = 0; i < PHI__COUNT(lists); i++) { /* lists whose changes the server reports */
+    for (size_t i = 0; i < PHI__COUNT(lists); i++) { /* ask for lists that may change */
         const phi_json *list = phi_json_get(mcp->agreed.capabilities, lists[i][0]);
         bool changes = phi__records_get_bool(list, "listChanged");
         phi__records_true(&params, lists[i][1], changes);
@@ -712,7 +712,8 @@ static void phi__incoming_sliced(phi__slices *slices, phi_status status, phi_jso
     (void)phi__core_leave(mcp);
 }
 
-/* True if json is a long answer: it is read in slices from the next step on, or has failed. */
+/* True if json is a long answer: it is then read in slices from the next step on, or its request
+   has failed. */
 static bool phi__incoming_long(phi_mcp *mcp, phi_str json) {
     phi__req *r = json.len > PHI__SLICES_WHOLE ? phi__incoming_whose(mcp, json) : NULL;
     if (r == NULL) return false;

@@ -522,7 +522,7 @@ static void phi__calls_cancel(void *user_data, phi_call call) {
     if (c != NULL) phi__calls_end(c);
 }
 
-/* Repeats the call after a snapshot was loaded if the tool is idempotent. Else the call fails. */
+/* After a snapshot was loaded, repeats the call if the tool is idempotent; otherwise fails it. */
 static phi_flow phi__calls_resume(void *user_data, phi_call call, phi_str arguments) {
     static const char words[] = "MCP call failed: the program was started anew while this call was "
                                 "under way; whether the server has done it is not known";

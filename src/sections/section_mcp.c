@@ -419,7 +419,7 @@ PHI__FN phi_status phi__sec_mcp_use(void *state, phi__cfg_making *making) {
     while (status == PHI_OK && phi__making_used(making, "mcp", "mcp", s->node, making->at, &used)) {
         phi__sec_mcp_link *link = NULL;
         if (used.node != NULL) link = phi__sec_mcp_find(s, making, making->at, &used);
-        if (link != NULL && link->mcp == NULL) link = NULL; /* the problem was reported */
+        if (link != NULL && link->mcp == NULL) link = NULL; /* its problem was reported */
         if (link != NULL) status = phi__sec_mcp_wait(making, link, making->at);
         if (link != NULL && status == PHI_OK)
             status = phi__making_source(making, phi_mcp_tools(link->mcp));

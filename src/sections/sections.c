@@ -787,7 +787,7 @@ static phi_status phi__sec_script_use(void *state, phi__cfg_making *making) {
     if (desc.count == 0) return PHI_OK;
     set = (phi__sec_script_set *)phi_arena_alloc(ground->arena, sizeof *set);
     if (set == NULL) return PHI_NO_MEMORY;
-    desc.workspace = making->top->workspace; /* "./check" is relative to the top agent's */
+    desc.workspace = making->top->workspace; /* the top agent's, for "./check" */
     desc.allocator = ground->memory->allocator;
     set->scripts = phi_scripts_new(&desc, &error);
     if (set->scripts == NULL && error.status == PHI_NO_MEMORY) return PHI_NO_MEMORY;

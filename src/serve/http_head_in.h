@@ -24,7 +24,7 @@ PHI__FN void phi__http_head_free(phi__http_head *head);  /* may be called twice 
    more bytes are needed. PHI_PARSE: refused. */
 PHI__FN phi_status phi__http_head_read(phi__http_head *head, const char *bytes, size_t len,
                                        size_t *used);
-PHI__FN bool phi__http_head_begun(const phi__http_head *head); /* true after a byte of a request */
+PHI__FN bool phi__http_head_begun(const phi__http_head *head); /* true after the first byte */
 PHI__FN void phi__http_head_body_init(phi__http_head_body *body, const phi__http_head *head);
 
 /* Reads bytes of the body, and sets *used. *piece: the part of the bytes that belongs to the body;

@@ -52,7 +52,7 @@ struct phi__serve_exchange {
     bool chunked;          /* the answer is chunked */
     bool kept;             /* phi__serve_keep was called */
     bool soon;             /* the timer is set to fire now, not at a deadline */
-    bool eof, shut;        /* eof: the peer has ended sending; shut: we have */
+    bool eof, shut;        /* eof: the peer has ended sending; shut: we have ended sending */
 };
 
 struct phi__serve {
@@ -158,7 +158,7 @@ typedef union phi__port_address {
     struct sockaddr_in6 v6;
 } phi__port_address;
 
-/* Parses an address. Returns its length in bytes, or 0 if it is no literal. */
+/* Parses an address. Returns its length in bytes, or 0 if the text is not a literal. */
 static socklen_t phi__port_read(const char *text, uint16_t port, phi__port_address *out) {
     memset(out, 0, sizeof *out);
     if (inet_pton(AF_INET, text, &out->v4.sin_addr) == 1) {
@@ -268,7 +268,7 @@ static void phi__conn_leave(phi__serve *s) {
     while (s->dead.first != NULL) {
         phi__serve_exchange *c = phi__conn_of(s->dead.first);
         phi__list_take(&s->dead, &c->link);
-        phi__http_head_free(&c->head); /* a callback may have borrowed from it and from `in` */
+        phi__http_head_free(&c->head); /* callbacks may have borrowed from head and `in` */
         phi__buf_free(&c->in);
         phi__buf_free(&c->out);
         phi__free(memory, c, sizeof *c);
@@ -529,8 +529,7 @@ static void phi__serve_begin_exchange(phi__serve_exchange *c) {
     }
     if (c->out_state != PHI__CONN_OPEN || !c->expects_continue || phi__conn_unread(c) > 0) return;
     phi__buf_text(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
-    if (c->out.failed)
-        (void)phi__conn_undo(c, 0); /* the peer sends the body after a while anyway */
+    if (c->out.failed) (void)phi__conn_undo(c, 0); /* the peer then sends the body after a delay */
     c->expects_continue = false;
     phi__conn_queued(c);
 }
