@@ -765,7 +765,7 @@ static bool phi__stream_unheard(phi__exchange *e, phi_status status) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
     bool none = e->denied || status == PHI_PARSE || (status == PHI_REFUSED && e->http_status < 500);
     bool expired = phi__ex_expired(e);
-    if (status == PHI_TOO_BIG) phi__sse_resume_free(&e->resume); /* it would come again */
+    if (status == PHI_TOO_BIG) phi__sse_resume_free(&e->resume); /* do not get that event again */
     if (!none && status != PHI_CANCELLED && !http->closing &&
         phi__ex_later(e, phi__stream_delay(e)) == PHI_OK)
         return true;
@@ -842,8 +842,8 @@ static void phi__stream_late(phi__exchange *e) {
     (void)phi__stream_fail(http, PHI_TIMEOUT, http->old ? "the server names no endpoint" : NULL);
 }
 
-/* Opens the old transport's stream for `first`, which waits for its endpoint. Calls no function of
-   the session. */
+/* Opens the old transport's stream for `first`, which waits for the stream's endpoint. Calls no
+   function of the session. */
 static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
     static const phi__ex_kind kind = {
         "GET", false, false, phi__stream_message, phi__stream_ended, phi__stream_late};

@@ -58,7 +58,7 @@ typedef struct phi__mcp_link_table {
     /* Begins to connect. phi__mcp_up or phi__mcp_down follows. May be called again after
        phi__mcp_down. */
     phi_status (*open)(phi__mcp_link *link);
-    /* Sends a message, and copies data that it needs later. PHI_FULL: too many messages wait;
+    /* Sends a message, and copies data that the link needs later. PHI_FULL: too many messages wait;
        phi__mcp_drained follows. After other failures the message is lost. */
     phi_status (*send)(phi__mcp_link *link, phi__out *out);
     /* Ends the link's use of `out`: the answer was reported or is not wanted any more. The session
@@ -96,7 +96,7 @@ typedef struct phi__mcp_part {
     void (*ready)(phi_mcp *mcp, void *part); /* the handshake is done; requests can be sent */
     /* The connection is lost or closed. All requests have ended. */
     void (*down)(phi_mcp *mcp, void *part);
-    /* Handles a notification; params may be NULL. True: it belongs to this part. */
+    /* Handles a notification; params may be NULL. True: the notification belongs to this part. */
     bool (*notified)(phi_mcp *mcp, void *part, phi_str method, const phi_json *params);
     /* Handles a request of the server; params are borrowed during the call. call: the tool call
        that the request concerns, or zero. True: the part takes the request and answers once, now or
@@ -144,7 +144,7 @@ PHI__FN void *phi__mcp_session_part(const phi_mcp *mcp, const phi__mcp_part *tab
 PHI__FN void phi__mcp_hold(phi_mcp *mcp);
 PHI__FN void phi__mcp_settle(phi_mcp *mcp);
 
-/* Calls desc->event_fn, which may free the connection. False: it was freed. */
+/* Calls desc->event_fn, which may free the connection. False: the connection was freed. */
 PHI__FN bool phi__mcp_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, phi_str before,
                            phi_str text);
 

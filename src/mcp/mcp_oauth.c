@@ -553,9 +553,9 @@ static phi_status phi__person_redirect(phi__oauth *o) {
     return PHI_OK;
 }
 
-/* Joins the scopes to ask for: earlier ones of this issuer, those of challenge and desc, and
-   offline_access for a refresh token. The resource's scopes are used only if challenge and desc
-   have none. */
+/* Joins the scopes to ask for: the scopes of the last token of this issuer, of the challenge and of
+   the desc, and offline_access for a refresh token. The resource's scopes are used only if
+   challenge and desc have none. */
 static phi_status phi__person_scope(phi__oauth *o) {
     const phi__oauth_found *found = &o->found;
     phi__buf set = phi__buf_of(&o->memory);

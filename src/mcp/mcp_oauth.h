@@ -98,8 +98,8 @@ struct phi_mcp_oauth_desc {
     const char *client_uri;  /* page about the program (default: none) */
     bool web_application;    /* application_type "web" (default: "native") */
 
-    /* Scopes to ask for, separated by spaces, besides those of the server's challenge. If both are
-       missing, phi asks for all scopes that the server supports (default: none). */
+    /* Scopes to ask for in addition to the scopes of the server's challenge; separated by spaces.
+       If both are missing, phi asks for all scopes that the server supports (default: none). */
     const char *scope;
     bool no_offline_access; /* never ask for "offline_access" */
 

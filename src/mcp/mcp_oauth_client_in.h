@@ -47,7 +47,7 @@ typedef struct phi__oauth_sent {
 
 /* Results of the authorization under way, in its arena. */
 typedef struct phi__oauth_found {
-    phi__oauth_dare dare; /* the challenge that started it */
+    phi__oauth_dare dare; /* the challenge that started the authorization */
     phi_str try_at[1 + PHI__OAUTH_KNOWN];
     size_t tries, tried;
     phi__oauth_resource resource;
@@ -134,7 +134,7 @@ PHI__FN phi_status phi__oauth_fail(phi__oauth *o, phi_status status, const char 
     PHI_PRINTF(3, 4);
 
 /* Returns the first `most` bytes of a server's text for a message. Secrets are hidden before the
-   cut, so no part of one is left. */
+   cut, so no part of a secret is left. */
 PHI__FN const char *phi__oauth_shown(phi__oauth *o, phi_str text, size_t most);
 
 /* Sends a GET request; the step must be set. Returns PHI_BUSY or a failure. what: static, for

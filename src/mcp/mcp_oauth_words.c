@@ -402,7 +402,8 @@ static phi_str phi__oauth_value(phi__oauth_scan *s) {
     return phi__str(to, n);
 }
 
-/* Reads the challenges of a header. A word before "=" is a parameter; others begin a challenge. */
+/* Reads the challenges of a header. A word before "=" is a parameter; any other word begins a
+   challenge. */
 static void phi__oaw_header(phi__oauth_scan *s, phi__oauth_dare *out) {
     s->bearer = false;
     for (;;) {

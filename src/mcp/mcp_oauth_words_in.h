@@ -16,7 +16,7 @@ typedef enum phi__oauth_reach {
     PHI__OAUTH_LOOPBACK
 } phi__oauth_reach;
 
-/* The parts of an http or https URL. They point into its text. */
+/* The parts of an http or https URL. They point into the text of the URL. */
 typedef struct phi__oauth_url {
     phi_str origin, host;
     phi_str path;  /* begins with a slash; may be empty */
@@ -91,8 +91,8 @@ typedef struct phi__oauth_resource {
     phi_str scopes;   /* scopes_supported; may be empty */
 } phi__oauth_resource;
 
-/* Reads metadata of a resource. preferred: the issuer to choose if it is listed; else the first is
-   chosen. PHI_PARSE: not such a document. *fault is static. */
+/* Reads metadata of a resource. Chooses the issuer `preferred` if it is listed, otherwise the first
+   issuer. PHI_PARSE: the text is not such a document. *fault is static. */
 PHI__FN phi_status phi__oaw_resource(phi_arena *arena, phi_str text, phi_str preferred,
                                      phi__oauth_resource *out, const char **fault);
 

@@ -176,8 +176,8 @@ PHI__FN void phi__asking_cancel(phi_mcp *mcp, uint64_t id);
 PHI__FN bool phi__parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, phi_str before,
                              phi_str text);
 
-/* Reports PHI_MCP_EV_WARNING, at most once a second; counts the others for the next warning. False:
-   the connection was freed. */
+/* Reports PHI_MCP_EV_WARNING, at most once a second; the others are counted, and the next report
+   has their number. False: the connection was freed. */
 PHI__FN bool phi__parts_warn(phi_mcp *mcp, const char *format, ...) PHI_PRINTF(2, 3);
 
 /* Each calls a function of all parts. False: the connection was freed. phi__parts_held differs:

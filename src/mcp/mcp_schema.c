@@ -199,8 +199,8 @@ static bool phi__mschema_requires(const phi_json *schema, phi_str name) {
     return false;
 }
 
-/* Follows a reference, and removes it if it closes a circle without an optional property: no value
-   fits such a circle, and Gemini refuses it. */
+/* Follows a reference. A reference that closes a circle without an optional property is removed: no
+   value fits such a circle, and Gemini refuses it. */
 static void phi__mschema_follow_ref(phi__mschema *s, phi_json *node, phi__mschema_under *under) {
     phi_str ref = phi__records_get_str(node, "$ref");
     const phi_json *target = phi__schema_ref_find(s->root, ref, &s->looked);

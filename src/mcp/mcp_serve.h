@@ -213,8 +213,8 @@ PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri);
 /* Sends a log message to the client of `incoming`, or if that is NULL, to all clients of legacy
    eras. Only clients that want the level get the message. level: "debug", "info", "notice",
    "warning", "error", "critical", "alert" or "emergency". data: JSON text or plain text. Slow
-   clients may lose it; with `incoming`, PHI_FULL reports that. PHI_BAD_ARG: unknown level, or a
-   request of another server. */
+   clients may lose the message; with `incoming`, PHI_FULL reports that. PHI_BAD_ARG: unknown level,
+   or a request of another server. */
 PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_incoming *incoming,
                                       const char *level, const char *logger, const char *data);
 
@@ -229,8 +229,8 @@ typedef struct phi_mcp_ask_desc {
     const char *method;
     const char *params; /* JSON object; copied (default {}) */
     /* Names the question within its request; copied. A client may answer a question by its name
-       before it is asked. Ignored for a task (default: number of the question, "1", or the next
-       free one). */
+       before the question is asked. Ignored for a task (default: number of the question, "1", or
+       the next free one). */
     const char *key;
     /* Called once, in phi_step, unless the request ends earlier; arguments are borrowed during the
        call. PHI_OK: result is the client's answer. PHI_REFUSED: `message` is the client's error.

@@ -167,8 +167,8 @@ static void phi__srun_close(void *user_data, void *call) { (void)user_data, (voi
 
 /* ---- the result ---- */
 
-/* Returns the structured content of a result, if the tool has an output schema: the details or else
-   the text. NULL: none. error->message tells why if the content is required. */
+/* Returns the structured content of a result if the tool has an output schema: the details, or else
+   the text, as JSON. NULL: there is none. If the schema is violated, error->message tells why. */
 static const phi_json *phi__srun_structured(phi__serving *serving, const phi_message *result,
                                             phi_schema_error *error) {
     phi_arena *arena = &serving->arena;

@@ -68,8 +68,8 @@ PHI__FN bool phi__admit_host(const phi_mcp_server_desc *desc, phi_str host) {
     return desc->any_address && desc->token != NULL && desc->allowed_hosts == NULL;
 }
 
-/* True for a loopback origin or one of desc->allowed_origins. Without an origin (at is NULL), the
-   request does not come from a web page. */
+/* True for a loopback origin or one of desc->allowed_origins. A request without an origin (at is
+   NULL) does not come from a web page and is allowed. */
 static bool phi__admit_origin(const phi_mcp_server_desc *desc, phi_str origin) {
     size_t scheme = phi__str_find_nocase(origin, 0, "http://") == 0    ? 7
                     : phi__str_find_nocase(origin, 0, "https://") == 0 ? 8

@@ -29,8 +29,8 @@ typedef struct phi__mcp_way_table {
     /* Called when `initialize` on this way has begun a session, so that its answer can have the
        header Mcp-Session-Id. NULL for stdio, which needs no session ids. */
     void (*session)(phi__mcp_way *way, phi__client *client);
-    /* Called when a long message was read and answered, or is being handled. The transport may free
-       its text and headers, and pass the next message. */
+    /* Called when a long message was read and answered, or is being handled. The transport may then
+       free the message's text and headers, and pass the next message. */
     void (*taken)(phi__mcp_way *way);
 } phi__mcp_way_table;
 
@@ -45,7 +45,7 @@ struct phi__mcp_way {
 /* Headers of an HTTP request; NULL for stdio. */
 typedef struct phi__heads {
     phi_str version, method, name; /* MCP-Protocol-Version, Mcp-Method, Mcp-Name; may be empty */
-    /* Returns any header, such as "Mcp-Param-Region". at is NULL if it is missing. */
+    /* Returns any header, such as "Mcp-Param-Region". at is NULL if the header is missing. */
     phi_str (*get)(void *ctx, const char *name);
     void *ctx;
 } phi__heads;
@@ -92,15 +92,15 @@ PHI__FN void phi__sio_free(phi__serve_stdio *stdio);
 typedef struct phi__serve_http phi__serve_http;
 
 /* True if `host`, from a request, is a loopback name, the address of the server, or one of
-   desc->allowed_hosts. Ports are ignored. With any_address, a token and no allowed_hosts: any
-   name. */
+   desc->allowed_hosts. Ports are ignored. With any_address, a token and no allowed_hosts, any name
+   is allowed. */
 PHI__FN bool phi__admit_host(const phi_mcp_server_desc *desc, phi_str host);
 
 /* Listens as the desc says. After a failure, phi_last_error has the message. */
 PHI__FN phi_status phi__web_new(phi_mcp_server *server, phi__serve_http **out);
 PHI__FN uint16_t phi__web_port(const phi__serve_http *http);
 
-/* Frees the transport. The server must not use its ways afterwards. */
+/* Frees the transport. The server must not use the transport's ways afterwards. */
 PHI__FN void phi__web_free(phi__serve_http *http);
 #endif
 

@@ -172,7 +172,7 @@ struct phi_mcp_server {
 };
 
 /* Fills `out` with random bytes that nobody can guess. On a runtime with a tape, the runtime's
-   random bytes follow from a seed on the tape, so the system's are used. */
+   random bytes follow from a seed on the tape, so random bytes of the system are used. */
 PHI__FN void phi__client_secret(const phi_mcp_server *server, void *out, size_t len);
 
 /* ---- mcp_serve_request.c ---- */
@@ -205,7 +205,8 @@ PHI__FN bool phi__refuse_memory(phi__origin *origin);
 /* Ends the answer without a message. */
 PHI__FN void phi__send_nothing(phi__origin *origin, int http_status);
 
-/* Begins a notification; its params are written next. phi__send_noted ends and sends it. */
+/* Begins a notification. The caller then writes the params, and phi__send_noted ends and sends
+   it. */
 PHI__FN void phi__send_note(phi_mcp_server *server, phi__buf *out, const char *method);
 PHI__FN bool phi__send_noted(phi__mcp_way *way, phi__buf *out);
 PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,

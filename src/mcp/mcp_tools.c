@@ -879,7 +879,7 @@ static bool phi__mtools_diff(phi__mcp_tools *t, phi__toolbox *was, phi__toolbox 
     return fine && !words->failed;
 }
 
-/* Makes `box` the current list. Frees it instead if it equals the current one. */
+/* Makes `box` the current list, or frees `box` if the current list is equal. */
 static void phi__mtools_install(phi__mcp_tools *t, phi__toolbox *box) {
     phi__toolbox *was = t->now;
     phi_str none = phi__str("", 0);
@@ -941,8 +941,8 @@ static bool phi__mtools_item(phi__pages *pages, const phi_json *tool) {
     return true;
 }
 
-/* Compares a definition with the known one. If changes are held, the known one is used. False: no
-   memory. */
+/* Compares a definition with the known one. If changes are held, the known definition replaces the
+   new one. False: no memory. */
 static bool phi__mtools_compare(phi__mcp_tools *t, phi__definition *definition) {
     bool hold = t->mcp->desc.hold_changed_tools;
     phi_str before;

@@ -244,7 +244,7 @@ static phi_status phi__head_parse(phi__http_head *head) {
     return status;
 }
 
-/* Checks the byte c, which was just added to `bytes`. PHI_OK: it ends the head. */
+/* Checks the byte c, which was just added to `bytes`. PHI_OK: c ends the head. */
 static phi_status phi__head_byte(phi__http_head *head, char c) {
     size_t len = head->bytes.len - head->line_at; /* length of the line, with c */
     bool after_cr = len > 1 && head->bytes.at[head->bytes.len - 2] == '\r';

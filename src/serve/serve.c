@@ -117,8 +117,8 @@ static const char *phi__serve_reason(int http_status) {
     return "Unknown";
 }
 
-/* True if the headers can be sent: names are tokens, values have no control characters, and none is
-   set by the server itself. */
+/* True if the headers can be sent: names are tokens, values have no control characters, and the
+   server does not set these headers itself. */
 static bool phi__serve_fit(const phi__header *headers, size_t count) {
     static const char *const own[] = {"Connection", "Content-Length", "Date", "Transfer-Encoding"};
     for (size_t k = 0; k < count; k++) {

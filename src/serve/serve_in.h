@@ -44,7 +44,7 @@ typedef struct phi__http_head {
     bool http_1_0;
     bool keep_alive;       /* the connection may serve another request */
     bool expects_continue; /* the body waits for "100 Continue" */
-    bool chunked;          /* a chunked body; else length is its length */
+    bool chunked;          /* the body is chunked; otherwise `length` is its length */
     uint64_t length;
 
     int refused; /* HTTP status of the refusal, or 0 */
