@@ -15,7 +15,7 @@ typedef enum phi__asks_kind {
 } phi__asks_kind;
 
 enum {
-    PHI__ASKS_REFUSED = -1,  /* error code: the person rejects the request */
+    PHI__ASKS_REFUSED = -1,  /* error code if the person rejects the request */
     PHI__ASKS_SHOWN = 500,   /* most bytes of a prompt that a person sees */
     PHI__ASKS_FIELDS = 1000, /* most properties of a form */
     PHI__ASKS_MEMORY = 4     /* most memory of all questions, in units of max_message_bytes */
@@ -748,8 +748,8 @@ static bool phi__asks_notified(phi_mcp *mcp, void *part, phi_str method, const p
     return phi__str_is(method, "notifications/elicitation/complete");
 }
 
-/* Makes an object. Its members `a` and `b` are empty objects, each added if its flag is set. NULL:
-   no memory. */
+/* Makes an object with up to two members, named a and b: empty objects, each added if its flag is
+   set. NULL: no memory. */
 static phi_json *phi__asks_object(phi_arena *arena, const char *a, bool has_a, const char *b,
                                   bool has_b) {
     phi_json *object = phi_json_new_object(arena);

@@ -709,7 +709,7 @@ enum {
     PHI__STREAM_RETRY_MS = 1000, /* delay if the server names none */
     PHI__STREAM_LEAST_MS = 100,  /* delay if the server names a shorter one */
     PHI__STREAM_MOST_MS = 30000,
-    PHI__STREAM_LASTED_US = 5000000, /* such a long stream does not count as a failure */
+    PHI__STREAM_LASTED_US = 5000000, /* a stream that lasted this long did not fail */
     PHI__STREAM_ENDPOINT_MS = 10000  /* old transport: time for the first event */
 };
 
@@ -865,7 +865,7 @@ static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
 
 enum {
     PHI__MCP_HTTP_LINGER_MS = 1000, /* time for a stream to end after its answer */
-    PHI__MCP_HTTP_TRIES = 8,        /* attempts to resume a stream without a message between */
+    PHI__MCP_HTTP_TRIES = 8,        /* attempts to resume a stream while no message arrives */
     PHI__MCP_HTTP_CLOSING_US = 10000
 };
 
@@ -1052,7 +1052,7 @@ static bool phi__mhttp_left(phi__exchange *e, phi_status status) {
     return true;
 }
 
-/* Closes the connection: waits for exchanges under way, then sends DELETE. Stops at the
+/* Closes the connection: waits for exchanges under way, then sends DELETE. Stops waiting at the
    deadline. */
 static void phi__mhttp_closes(phi__mcp_http *http) {
     phi__io *io = http->wire.rt->io;

@@ -527,7 +527,7 @@ static phi_status phi__person_got(void *ctx, phi_str query) {
 
 #endif
 
-/* Sets the redirect URI: that of the loopback page, or the host's. */
+/* Sets the redirect URI to the URI of the loopback page, or to the host's URI. */
 static phi_status phi__person_redirect(phi__oauth *o) {
 #ifndef PHI_NO_LISTEN
     if (o->desc->redirect_port >= 0) {

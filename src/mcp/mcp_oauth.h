@@ -103,8 +103,8 @@ struct phi_mcp_oauth_desc {
     const char *scope;
     bool no_offline_access; /* never ask for "offline_access" */
 
-    /* phi listens at http://127.0.0.1:{port}/callback for the redirect. 0: any port, preferably
-       that of the last registration. -1: phi does not listen; the host receives the redirect at
+    /* phi listens at http://127.0.0.1:{port}/callback for the redirect. 0: any port, preferably the
+       port of the last registration. -1: phi does not listen; the host receives the redirect at
        redirect_uri and calls phi_mcp_authorize. */
     int redirect_port;
     const char *redirect_uri; /* https, http on this machine, or a scheme of the program */

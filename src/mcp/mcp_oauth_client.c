@@ -644,7 +644,7 @@ static bool phi__oac_find(phi__oauth *o, phi_str issuer) {
     return false;
 }
 
-/* Sets a client that is not registered. False: no memory. */
+/* Sets o->client to a client that needs no registration. False: no memory. */
 static bool phi__oac_set(phi__oauth *o, phi_str issuer, const char *id, const char *secret,
                          uint32_t method) {
     phi__oac_clear(o);

@@ -195,8 +195,7 @@ PHI__FN void phi__form_authorize(phi__buf *out, phi_str endpoint, const phi__oau
 PHI__FN void phi__form_code(phi__buf *out, const phi__oauth_client *client,
                             const phi__oauth_ask *ask);
 
-/* Writes a form with the assertion `token`. If `token` is empty, the client's own credentials
-   count. */
+/* Writes a form for the assertion `token`, or for client_credentials if `token` is empty. */
 PHI__FN void phi__form_machine(phi__buf *out, const phi__oauth_client *client,
                                const phi__oauth_ask *ask, phi_str token);
 PHI__FN void phi__form_refresh(phi__buf *out, const phi__oauth_client *client, phi_str refresh,

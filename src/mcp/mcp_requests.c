@@ -292,7 +292,7 @@ struct phi__task {
     phi__req *sub;     /* a request about the task, or NULL */
     phi__timer timer;  /* fires at the next poll */
     phi_str id;        /* in the request's arena */
-    phi__buf keys;     /* keys of all questions so far, each after its length */
+    phi__buf keys;     /* keys of all questions so far; each key follows its length */
     uint32_t poll_ms, polls;
     bool over; /* the task has ended at the server */
 };

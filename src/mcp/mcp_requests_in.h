@@ -142,7 +142,7 @@ struct phi__req {
     struct phi__mcp_reading *reading;
 };
 
-/* mcp_session.c: a question from the server that a part is to answer. */
+/* mcp_session.c: a question of the server, which a part has to answer. */
 typedef struct phi__mcp_ask {
     phi__link link;
     uint64_t ask;

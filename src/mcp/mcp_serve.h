@@ -202,8 +202,8 @@ enum {
     PHI_MCP_SERVE_PROMPTS = 4
 };
 
-/* Replaces the server's lists that the bits `lists` name by those of `desc`. Other fields of `desc`
-   are ignored. The new lists are borrowed as the first ones were. Clients get a notification. Calls
+/* For each bit in `lists`, replaces the server's list by the list in `desc`. Ignores other fields
+   of `desc`. The new lists are borrowed as the first ones were. Clients get a notification. Calls
    under way continue. A list that was NULL in the first desc is never offered. PHI_BAD_ARG: as for
    phi_mcp_serve; nothing changed. */
 PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_server_desc *desc,

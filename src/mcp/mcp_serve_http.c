@@ -208,7 +208,8 @@ static phi__header phi__web_header(const char *name, phi_str value) {
     return header;
 }
 
-/* Makes the headers of an answer. type: media type of the body, or NULL. Returns their number. */
+/* Makes the headers of an answer. type: media type of the body, or NULL. Returns the number of
+   headers. */
 static size_t phi__web_heads(const phi__mcp_post *post, const char *type, phi__header out[3]) {
     size_t n = 0;
     if (type != NULL) out[n++] = phi__web_header("Content-Type", phi_str_of(type));

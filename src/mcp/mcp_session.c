@@ -9,7 +9,7 @@
 enum {
     PHI__MCP_LISTEN_DELAY_MS = 1000,
     PHI__MCP_LISTEN_DELAY_MOST_MS = 30000,
-    PHI__MCP_LISTEN_STEADY_US = 60000000 /* a stream that lasted this long was no failure */
+    PHI__MCP_LISTEN_STEADY_US = 60000000 /* a stream that lasted this long did not fail */
 };
 
 static void phi__mcp_listen_open(phi_mcp *mcp);
@@ -423,7 +423,7 @@ PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const ch
         if (!mcp->life.close) phi__life_shut(mcp); /* else the timer ends the connection */
         return phi__core_leave(mcp);
     }
-    if (mcp->life.reopen) phi__life_in(mcp, 0); /* phi_mcp_reconnect waited for this end */
+    if (mcp->life.reopen) phi__life_in(mcp, 0); /* phi_mcp_reconnect waited until now */
     if (phase == PHI__BROKEN || mcp->life.reopen) return phi__core_leave(mcp);
     phi__life_error(mcp, message, words);
     uint64_t lasted_us = phi__io_now_us(mcp->rt->io) - mcp->life.opened_us;

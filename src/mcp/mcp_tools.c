@@ -259,8 +259,8 @@ static void phi__calls_fail_str(phi__mcp_call *c, phi_str words) {
     phi__calls_give(c, &content, 1, NULL, true);
 }
 
-/* Fails with "MCP call failed: JSON-RPC error -32602: unknown tool". code is 0 if the server sent
-   no error. */
+/* Fails the call with a message such as "MCP call failed: JSON-RPC error -32602: unknown tool".
+   code is 0 if the server sent no error. */
 static void phi__calls_fail(phi__mcp_call *c, phi_status status, int code, phi_str message) {
     phi__buf words = phi__buf_of(c->memory);
     phi__buf_text(&words, "MCP call failed: ");

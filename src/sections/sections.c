@@ -396,7 +396,7 @@ static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool al
         return true;
     while ((member = phi_json_next(&it)) != NULL) {
         bool named = all;
-        /* has patterns, not commands */
+        /* [permissions] has patterns, not commands */
         if (depth == 0 && phi__str_is(it.key, "permissions")) continue;
         for (size_t i = 0; i < PHI__COUNT(keys); i++) named = named || phi__str_is(it.key, keys[i]);
         if (!phi__protected_tree(p, member, named, depth + 1)) return false;
@@ -787,7 +787,7 @@ static phi_status phi__sec_script_use(void *state, phi__cfg_making *making) {
     if (desc.count == 0) return PHI_OK;
     set = (phi__sec_script_set *)phi_arena_alloc(ground->arena, sizeof *set);
     if (set == NULL) return PHI_NO_MEMORY;
-    desc.workspace = making->top->workspace; /* the top agent's, for "./check" */
+    desc.workspace = making->top->workspace; /* "./check" is inside the top agent's workspace */
     desc.allocator = ground->memory->allocator;
     set->scripts = phi_scripts_new(&desc, &error);
     if (set->scripts == NULL && error.status == PHI_NO_MEMORY) return PHI_NO_MEMORY;

@@ -63,7 +63,7 @@ struct phi__serve {
     phi__watch watch;
     phi__timer timer; /* tries again to watch the port */
     phi__list live, dead;
-    size_t count; /* number in `live` */
+    size_t count; /* number of connections in `live` */
     uint32_t busy;
     bool freed;
 };
