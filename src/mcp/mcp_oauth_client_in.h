@@ -105,7 +105,7 @@ struct phi__oauth {
     bool loaded;     /* the store was read */
     bool waiting;    /* `changed` must be called */
     bool unkept;     /* the store refused the token; the host does not know yet */
-    bool renewing;   /* a refused token is being refreshed */
+    bool renewing;   /* a refused token is being refreshed; a new authorization may follow */
     bool registered; /* this authorization has already registered a client */
     bool cancelled;  /* the host has signed out */
     bool nonced;     /* the request was already repeated with a nonce */

@@ -109,7 +109,7 @@ typedef struct phi__oauth_server {
     uint32_t methods; /* methods of the token endpoint: PHI__OAUTH_NONE and others */
     bool says_methods;
     phi_str dpop;                                /* algorithms for proofs, separated by spaces */
-    bool s256, documents, names_itself, offline; /* documents: reads client id documents */
+    bool s256, documents, names_itself, offline; /* documents: client id metadata documents */
 } phi__oauth_server;
 
 /* Reads metadata of an authorization server. If `person`, authorization_endpoint is required.

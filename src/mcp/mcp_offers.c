@@ -302,8 +302,8 @@ static bool phi__offers_item(phi__pages *pages, const phi_json *item) {
     return offer->items[offer->count++] != NULL;
 }
 
-/* Checks that the server is ready and has a capability (NULL: any). Messages begin with `function`.
-   PHI_UNSUPPORTED: the capability is missing. */
+/* Checks that the server is ready and, if `capability` is not NULL, that the server has it.
+   Messages begin with `function`. PHI_UNSUPPORTED: the capability is missing. */
 static phi_status phi__offers_check(phi_mcp *mcp, const char *function, const char *capability) {
     phi_runtime *rt = mcp->rt;
     if (phi_mcp_get_info(mcp).state != PHI_MCP_READY)

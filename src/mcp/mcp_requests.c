@@ -11,7 +11,7 @@ static void phi__tasks_later(struct phi__task *t);
 static void phi__tasks_answered(phi__req *r);
 
 /* Sends a notification or an answer; frees `json`. `method` is a literal. PHI_FULL: too many
-   wait. */
+   messages wait. */
 static phi_status phi__post_text(phi_mcp *mcp, phi__buf *json, phi_str method, bool first);
 
 /* Returns the agent that waits for the request, or zero. */

@@ -73,7 +73,7 @@ typedef struct phi__agreed {
 } phi__agreed;
 
 typedef struct phi__life {
-    phi__timer timer; /* to connect, to connect again, to close */
+    phi__timer timer; /* fires to connect, to connect again or to close */
     uint64_t opened_us, expired_us;
     uint32_t in_row, restarts;
     uint32_t holds;
@@ -100,7 +100,7 @@ struct phi_mcp {
     phi_mcp_desc desc;
     phi__mcp_link *link;
     phi__phase phase;
-    uint32_t depth; /* calls of phi__core_enter that have not been left */
+    uint32_t depth; /* calls of phi__core_enter without phi__core_leave so far */
     bool dead;      /* freed; only the struct is left */
     phi__joined parts[PHI__PARTS];
     size_t part_count;
@@ -264,7 +264,8 @@ enum {
     PHI__ASKED_ROUNDS = 16 /* most rounds of input for one request */
 };
 
-/* Ends the questions of a request's input, because the request ends. NULL: all questions. */
+/* Ends the questions of a request's input, because the request ends. If r is NULL, ends all
+   questions. */
 PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__req *r);
 
 /* Stops reading the request's long answer. */
@@ -306,9 +307,9 @@ PHI__FN bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int h
    session may open the link again, but not if `fatal`. False: connection and link were freed. */
 PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message);
 
-/* The server has forgotten the session (HTTP 404). Calls `agreed` with NULL and begins a new
-   handshake. out: the refused request, which the session sends again, or NULL. Other requests that
-   were sent fail. False: connection and link were freed. */
+/* Reports that the server has forgotten the session (HTTP 404). Calls `agreed` with NULL and begins
+   a new handshake. out: the refused request, which the session sends again, or NULL. Other requests
+   that were sent fail. False: connection and link were freed. */
 PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out);
 
 /* Pauses deadlines while a person has to authorize; false ends the pause. */

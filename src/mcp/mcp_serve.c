@@ -584,8 +584,8 @@ static bool phi__serve_set_level(phi__origin *origin, const phi_json *params) {
     return phi__send_empty(origin);
 }
 
-/* Returns the era that a client asks for, or else the newest era with sessions. NULL: the desc
-   allows no era with sessions. */
+/* Returns the era of a new session: desc.era, or the era that the client asks for, or else the
+   newest era with sessions. NULL: desc.era has no sessions. */
 static const phi__era *phi__serve_agree(const phi_mcp_server *server, phi_str version) {
     const phi__era *era = server->only != NULL ? server->only : phi__eras_find(version);
     if (era != NULL && era->handshake) return era;

@@ -46,7 +46,7 @@ typedef struct phi_mcp_incoming {
 } phi_mcp_incoming;
 
 /* Questions that a client can answer. PHI_MCP_CAN_TASKS: the client accepts tasks, and
-   phi_mcp_server_desc.tasks is set. Also bits of phi_mcp_serve_tool.needs. */
+   phi_mcp_server_desc.tasks is set. phi_mcp_serve_tool.needs has these bits, too. */
 enum {
     PHI_MCP_CAN_SAMPLE = 1,
     PHI_MCP_CAN_ELICIT = 2,

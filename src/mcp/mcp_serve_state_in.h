@@ -256,10 +256,10 @@ PHI__FN phi_status phi__sv_log(phi_mcp_server *server, phi__mcp_way *way, const 
 PHI__FN void phi__sask_answered(phi_mcp_server *server, const phi__client *client,
                                 const phi__rpc *answer);
 
-/* Writes "index.gen.round." and a keyed hash. Only the client of the request knows this name. */
+/* Writes a name of the request that only its client knows: "index.gen.round." and a keyed hash. */
 PHI__FN void phi__sask_state(const phi__serving *serving, char out[PHI__MCP_STATE]);
 
-/* Finds the request that has such a name. NULL: none. */
+/* Finds the request that phi__sask_state has named. NULL: none. */
 PHI__FN phi__serving *phi__sask_named(phi_mcp_server *server, phi_str state);
 
 /* Starts the deadline of a task's question. */

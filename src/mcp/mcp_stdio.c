@@ -75,7 +75,7 @@ static void phi__stdio_exited(void *ctx, int code, int signal_number) {
 
 /* ---- stdout and stderr of the child ---- */
 
-/* False: the link was freed. */
+/* Passes a line to the session, unless the line is empty. False: the link was freed. */
 static bool phi__stdio_line(phi__stdio *s, phi_str line) {
     line = phi__str_trim(line);
     return line.len == 0 || phi__mcp_message(s->link.mcp, line, NULL);
