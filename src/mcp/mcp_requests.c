@@ -662,8 +662,8 @@ static void phi__post_queue(phi_mcp *mcp, phi__mcp_item *item, bool first) {
         phi__list_push(&mcp->queue.waiting, &item->link);
 }
 
-/* Sends item->out, or queues it if the link is full. first: send or queue it ahead of queued
-   messages. Any failure means that the message is lost. Never returns PHI_FULL. */
+/* Sends item->out, or queues it if the link is full. If `first`, the message goes ahead of the
+   queued ones. Any failure means that the message is lost. Never returns PHI_FULL. */
 static phi_status phi__post_item(phi_mcp *mcp, phi__mcp_item *item, bool first) {
     phi_status status = PHI_FULL;
     if (first || mcp->queue.waiting.first == NULL) status = phi__post_now(mcp, item);

@@ -643,7 +643,7 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
             (void)phi__parts_notified(mcp, rpc.method, rpc.params);
         return;
     case PHI__RPC_INVALID: {
-        /* Fail the request that the message should answer now, not at its deadline. */
+        /* The request that the message should answer fails now, not at its deadline. */
         phi__req *r = NULL;
         uint64_t id;
         if (rpc.method.len == 0 && phi__rpc_number(rpc.id, &id)) r = phi__req_find(mcp, id);
@@ -845,7 +845,7 @@ PHI__FN bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from) {
         phi_arena_init(&arena, &mcp->memory, 0);
         phi_status status = phi__rpc_parse(&arena, json, &root);
         if (status != PHI_OK) {
-            /* Fail the request that the message answers now, not at its deadline. */
+            /* The request that the message answers fails now, not at its deadline. */
             phi__req *r = status != PHI_PARSE ? phi__incoming_whose(mcp, json) : NULL;
             if (r != NULL)
                 phi__req_fail(r, status,
