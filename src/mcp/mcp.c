@@ -14,7 +14,7 @@
 enum {
     PHI__DESC_MESSAGE = 16777216,
     PHI__DESC_MESSAGE_LEAST = 4096,
-    PHI__DESC_PREFIX = 32 /* most bytes of a prefix; a tool's whole name has 64 */
+    PHI__DESC_PREFIX = 32 /* most bytes of a prefix; a tool's whole name has at most 64 */
 };
 
 static const phi__mcp_standard phi__desc_standards[] = {
@@ -148,7 +148,7 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
         *out = mcp;
         return PHI_OK;
     }
-    mcp->depth = 1; /* phi__core_leave frees the struct */
+    mcp->depth = 1; /* makes phi__core_leave free the struct */
     phi__life_end(mcp);
     (void)phi__core_leave(mcp);
     return phi__error(rt, status, "phi_mcp_connect: %s", phi_status_text(status));
@@ -247,7 +247,7 @@ static phi_str phi__asking_name(const char *method, const phi_json *params) {
     return phi__str(NULL, 0);
 }
 
-/* Separates params and _meta, each written as JSON text. */
+/* Sets desc->params and desc->meta from a JSON text, each as JSON text. Also sets desc->name. */
 static phi_status phi__asking_params(phi_arena *arena, phi_str text, phi__req_desc *desc) {
     phi_json *root;
     if (phi__str_trim(text).len == 0) return PHI_OK;

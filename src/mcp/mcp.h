@@ -46,8 +46,8 @@ typedef enum phi_mcp_state {
 } phi_mcp_state;
 
 /* Questions that the host answers for its agents, as bits of phi_mcp_desc.answers. The hook
-   PHI_HOOK_QUESTION of the agent whose call is under way decides. Other questions are not
-   offered. */
+   PHI_HOOK_QUESTION of the agent whose call is under way decides. Questions whose bit is not set
+   are not offered to the server. */
 enum {
     PHI_MCP_SAMPLING = 1, /* answers of the agent's own model; kind "sampling" */
     PHI_MCP_FORMS = 2,    /* forms for the person; kind "elicitation" */
@@ -65,14 +65,14 @@ typedef struct phi_mcp_root {
 
 /* Events of a connection. */
 typedef enum phi_mcp_event_kind {
-    PHI_MCP_EV_STATE = 1,        /* the state has changed; text: why; for READY: the era */
+    PHI_MCP_EV_STATE = 1,        /* the state has changed; text: the reason, or for READY the era */
     PHI_MCP_EV_LOG,              /* name: the level; text: the message as JSON text */
     PHI_MCP_EV_TOOLS,            /* the list of tools has changed; text: "+a -b ~c" */
-    PHI_MCP_EV_TOOL_CHANGED,     /* name: a tool; before, text: its old and new definition */
+    PHI_MCP_EV_TOOL_CHANGED,     /* name: a tool; before: its old definition; text: the new one */
     PHI_MCP_EV_RESOURCES,        /* the list of resources has changed */
     PHI_MCP_EV_RESOURCE_UPDATED, /* name: URI of the resource */
     PHI_MCP_EV_PROMPTS,          /* the list of prompts has changed */
-    PHI_MCP_EV_WARNING           /* text: the server broke a rule */
+    PHI_MCP_EV_WARNING           /* the server broke a rule; text: which one */
 } phi_mcp_event_kind;
 
 /* Strings are valid during the call. */
@@ -82,9 +82,9 @@ typedef struct phi_mcp_event {
     phi_str name, before, text;
 } phi_mcp_event;
 
-/* Zero means default for every field but argv or url. Set one of these two. */
+/* Zero means default for every field except argv and url. Set one of these two. */
 typedef struct phi_mcp_desc {
-    const char *name; /* for messages and questions (default: the server's own name) */
+    const char *name; /* name of the server in messages and questions (default: the server's own) */
     /* A program that speaks over its stdin and stdout, and its arguments; NULL-ended. */
     const char *const *argv;
     const char *url; /* http or https */
@@ -108,14 +108,14 @@ typedef struct phi_mcp_desc {
 
     /* "2025-06-18": use only this era (default: the newest that both sides know) */
     const char *era;
-    uint32_t connect_timeout_ms; /* until READY (default 30,000; PHI_UNLIMITED) */
-    uint32_t timeout_ms;         /* for a request; its progress renews the time (default 30,000) */
-    uint32_t max_timeout_ms;     /* for a request with progress (default 600,000; PHI_UNLIMITED) */
+    uint32_t connect_timeout_ms; /* longest time until READY (default 30,000; PHI_UNLIMITED) */
+    uint32_t timeout_ms;         /* for a request; progress restarts the time (default 30,000) */
+    uint32_t max_timeout_ms;     /* most time with progress (default 600,000; PHI_UNLIMITED) */
     const char *name_prefix;     /* a model sees "{prefix}__{name}" (default: no prefix) */
     size_t max_message_bytes;    /* (default 16,777,216) */
     uint32_t max_list;           /* most tools, resources or prompts in a list (default 2,000) */
     bool needs_approval;         /* a hook must approve calls of tools not marked read-only */
-    /* calls of a tool whose definition has changed fail until phi_mcp_accept_tool */
+    /* after a tool's definition has changed, its calls fail until phi_mcp_accept_tool */
     bool hold_changed_tools;
     /* defer the tools (phi_tool.deferred); default: only if there are many (phi_tool.may_defer) */
     bool deferred;
@@ -137,11 +137,12 @@ PHI_API void phi_mcp_close(phi_mcp *mcp);
 /* Connects again after PHI_MCP_FAILED or PHI_MCP_CLOSED. PHI_MISUSE in other states. */
 PHI_API phi_status phi_mcp_reconnect(phi_mcp *mcp);
 /* Ends the connection at once and frees it. A child process is killed; calls under way get an error
-   result. While agents have its tools, nothing is freed and phi_last_error has PHI_MISUSE. NULL is
-   harmless. May be called inside event_fn and callbacks of requests. */
+   result. While agents have the connection's tools, nothing is freed and phi_last_error has
+   PHI_MISUSE. NULL is harmless. May be called inside event_fn and callbacks of requests. */
 PHI_API void phi_mcp_free(phi_mcp *mcp);
 
-/* State of a connection, and its server's description. Strings are valid until phi_step. */
+/* State of a connection, and the server's description of itself. Strings are valid until
+   phi_step. */
 typedef struct phi_mcp_info {
     phi_mcp_state state;
     const char *message; /* reason of the last failure or loss; may be empty */
@@ -150,9 +151,9 @@ typedef struct phi_mcp_info {
     phi_str capabilities; /* JSON text */
     phi_str stderr_text;  /* last 64 KB that the program wrote to stderr */
     int process_id;       /* id of the program; 0: none */
-    uint32_t restarts;    /* number since phi_mcp_connect */
+    uint32_t restarts;    /* number of restarts since phi_mcp_connect */
 } phi_mcp_info;
-PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp); /* for NULL: PHI_MCP_CLOSED */
+PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp); /* PHI_MCP_CLOSED if mcp is NULL */
 
 /* ---- requests ---- */
 
@@ -176,8 +177,9 @@ typedef struct phi_mcp_send_desc {
     void *user_data;
 } phi_mcp_send_desc;
 
-/* Sends any request; phi_mcp_get is simpler for the usual ones. `id` may be NULL; *id is for
-   phi_mcp_cancel. PHI_MISUSE: not ready. PHI_FULL: 4,096 requests are under way. */
+/* Sends any request; for common ones, phi_mcp_get is simpler. `id` may be NULL; *id is for
+   phi_mcp_cancel. PHI_MISUSE: the connection is not ready. PHI_FULL: 4,096 requests are under
+   way. */
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, uint64_t *id);
 /* Ends a request of phi_mcp_send or phi_mcp_get without its callback. Ignores unknown ids. */
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id);

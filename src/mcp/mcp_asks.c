@@ -15,7 +15,7 @@ typedef enum phi__asks_kind {
 } phi__asks_kind;
 
 enum {
-    PHI__ASKS_REFUSED = -1,  /* error code: the person rejects the request */
+    PHI__ASKS_REFUSED = -1,  /* error code if the person rejects the request */
     PHI__ASKS_SHOWN = 500,   /* most bytes of a prompt that a person sees */
     PHI__ASKS_FIELDS = 1000, /* most properties of a form */
     PHI__ASKS_MEMORY = 4     /* most memory of all questions, in units of max_message_bytes */
@@ -50,8 +50,8 @@ typedef struct phi__asks_one {
 /* ---- forms ---- */
 
 /* Writes the host's values for a form as an object. Missing members get the schema's defaults.
-   PHI_PARSE: the values are no object or do not fit. PHI_TOO_BIG: the schema takes too long to
-   check. `error` has the message for both. */
+   PHI_PARSE: the values are not an object or do not fit the schema. PHI_TOO_BIG: checking the
+   schema takes too long. In both cases, `error` has the message. */
 static phi_status phi__forms_fill(phi_arena *arena, const phi_json *schema, phi_str values,
                                   phi__buf *out, phi_schema_error *error) {
     phi_parse_error parse;
@@ -172,7 +172,7 @@ static bool phi__sample_message(phi__sample_list *list, const phi_json *node) {
     return true;
 }
 
-/* Returns the most messages that can be made: tool results become separate messages. */
+/* Returns the largest possible number of messages: each tool result becomes a separate message. */
 static size_t phi__sample_most(const phi_json *messages) {
     phi_json_iter it = phi_json_each(messages);
     size_t most = 0;
@@ -201,13 +201,13 @@ static phi_status phi__sample_read(phi__sample_list *list, const phi_json *param
     return list->fault == NULL ? PHI_OK : PHI_BAD_ARG;
 }
 
-/* A tool of the server is not run: the answer with its call ends the run. */
+/* Ends the run without running the server's tool: the model's answer already contains the call. */
 static phi_flow phi__sample_call(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data, (void)call, (void)arguments;
     return PHI_DONE;
 }
 
-/* Copies a string, terminated; "" if the node is none. */
+/* Copies a string and terminates it; "" if the node is not a string. */
 static bool phi__sample_text(phi_arena *arena, const phi_json *node, const char **out) {
     phi_str copy = PHI_ZERO;
     bool fine = phi__arena_str(arena, phi__json_text_of(node), &copy);
@@ -248,8 +248,7 @@ static uint32_t phi__sample_least(uint32_t a, uint32_t b) {
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
-/* Makes the child's desc: model and limits of the agent, without prompt, history, tools and
-   facts. */
+/* Makes the child's desc: the agent's model and limits, but no prompt, history, tools or facts. */
 static phi_agent_desc phi__sample_desc(const phi__agent *agent, const phi_json *params) {
     uint64_t most = phi__json_get_uint(phi_json_get(params, "maxTokens"), 0);
     phi_agent_desc d = PHI_ZERO;
@@ -328,7 +327,7 @@ static void phi__sample_content(phi__buf *out, const phi_message *m, bool lists,
     phi__buf_char(out, ']');
 }
 
-/* Returns the answer of the run, or NULL. */
+/* Returns the answer in the child's log, or NULL. */
 static const phi_message *phi__sample_reply(const phi__agent *child) {
     const phi_thread *thread = child->thread;
     size_t i = thread->messages.count;
@@ -356,7 +355,7 @@ static void phi__sample_over(phi__agent *child, phi_status status, const phi_fai
     const phi_message *reply = phi__sample_reply(child);
     phi__buf out;
     (void)stopping;
-    phi__buf_init(&out, &child->rt->memory); /* the answer may free the connection */
+    phi__buf_init(&out, &child->rt->memory); /* phi__asks_sampled may free mcp */
     phi_arena scratch = phi__arena_of(&one->of->mcp->memory, 0);
     if (reply != NULL && (status == PHI_OK || status == PHI_LIMIT)) {
         phi__buf_text(&out, "{\"role\":\"assistant\",\"content\":");
@@ -404,8 +403,8 @@ static phi_status phi__sample_run(phi__agent *child, const phi__sample_list *lis
     return phi__run_new(child, &order);
 }
 
-/* Starts a model call with the params. PHI_OK: phi__asks_sampled is called later. Otherwise it is
-   not, and *words has the message: a static text or that of phi_last_error. */
+/* Starts a model call with the params. PHI_OK: phi__asks_sampled is called later. After a failure
+   it is not called, and *words has the message: a static text or phi_last_error's. */
 static phi_status phi__sample_begin(phi__asks_one *one, phi__agent *agent, const char **words) {
     phi_arena *arena = &one->child_arena;
     phi_agent_desc d = phi__sample_desc(agent, one->params);
@@ -440,7 +439,7 @@ static phi_status phi__sample_begin(phi__asks_one *one, phi__agent *agent, const
     return status;
 }
 
-/* Writes the host's own answer: a text, or {"content":..}. False: no memory. */
+/* Writes the host's own answer, which is a text or {"content":..}. False: no memory. */
 static bool phi__sample_own(const phi__agent *agent, phi_arena *arena, phi_str reply,
                             phi__buf *out) {
     phi_json *root = NULL;
@@ -483,7 +482,7 @@ static void phi__asks_fail(phi__asks_one *one, int code, const char *message) {
     phi__asks_end(one, phi__str("", 0), code, message);
 }
 
-/* Refuses a question. denied: the host refused it; else nobody decided. */
+/* Refuses a question. If `denied`, the host refused it; otherwise nobody decided. */
 static void phi__asks_refuse(phi__asks_one *one, bool denied) {
     if (one->kind != PHI__ASKS_SAMPLING)
         phi__asks_end(one,
@@ -517,8 +516,8 @@ static void phi__asks_filled(phi__asks_one *one, phi_str values) {
 
 /* ---- answers of a model ---- */
 
-/* Ends a question with the result of sampling, or if status is not PHI_OK, with the message
-   `result`. The child is already freed. */
+/* Ends a question. `result` is the result of sampling, or a message if status is not PHI_OK. The
+   child is already freed. */
 static void phi__asks_sampled(phi__asks_one *one, phi_status status, phi_str result) {
     phi_mcp *mcp = one->of->mcp;
     char words[160];
@@ -585,7 +584,7 @@ static phi_str phi__asks_prompt(const phi_json *params) {
     return phi__str(text.at, phi__utf8_cut(text, PHI__ASKS_SHOWN));
 }
 
-/* Writes the JSON that the host sees. */
+/* Writes the question's arguments for the host, as JSON text. */
 static phi_status phi__asks_arguments(phi__asks_one *one, phi_str *out) {
     const phi_json *shown = one->params;
     phi_json *page;
@@ -749,7 +748,8 @@ static bool phi__asks_notified(phi_mcp *mcp, void *part, phi_str method, const p
     return phi__str_is(method, "notifications/elicitation/complete");
 }
 
-/* Makes an object with empty objects for the flags that are set. NULL: no memory. */
+/* Makes an object with up to two members, named a and b: empty objects, each added if its flag is
+   set. NULL: no memory. */
 static phi_json *phi__asks_object(phi_arena *arena, const char *a, bool has_a, const char *b,
                                   bool has_b) {
     phi_json *object = phi_json_new_object(arena);

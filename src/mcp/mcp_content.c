@@ -33,7 +33,7 @@ static const struct phi__content_type {
     {"application/pdf", "application/pdf", PHI_CONTENT_DOCUMENT},
 };
 
-/* Returns NULL for other types. If kind is 0, any kind matches. */
+/* Finds a media type in the table; kind 0 finds any kind. NULL: not found. */
 static const struct phi__content_type *phi__content_type_of(phi_str mime, phi_content_kind kind) {
     for (size_t i = 0; i < PHI__COUNT(phi__content_types); i++) {
         const struct phi__content_type *type = &phi__content_types[i];

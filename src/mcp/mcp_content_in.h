@@ -14,12 +14,13 @@
 /* Reads one block. Strings point into the block's tree or the arena. False: no memory. */
 PHI__FN bool phi__content_block(const phi_json *block, phi_arena *arena, phi_content *out);
 
-/* Reads an array of blocks, or one block, into the arena. *count is 0 for other values. False: no
-   memory. */
+/* Reads an array of blocks, or one block, into the arena. For any other value, *count is 0. False:
+   no memory. */
 PHI__FN bool phi__content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
                                size_t *count);
 
-/* Replaces media by "[image]", "[document]" or "[audio]": models accept none from an assistant. */
+/* Replaces media by "[image]", "[document]" or "[audio]", because models accept no media from an
+   assistant. */
 PHI__FN void phi__content_of_assistant(phi_content *content, size_t count);
 
 enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* most bytes of a schema's text */

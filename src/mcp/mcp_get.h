@@ -29,7 +29,7 @@ typedef enum phi_mcp_what {
 
 /* A resource or a resource template. Missing strings are empty. */
 typedef struct phi_mcp_resource {
-    phi_str uri; /* for a template: as in RFC 6570 */
+    phi_str uri; /* a template has a pattern here (RFC 6570) */
     phi_str name, title, description, mime_type;
     uint64_t size;        /* in bytes; 0 if unknown */
     const phi_json *json; /* everything that the server sent */
@@ -60,7 +60,7 @@ typedef struct phi_mcp_got {
     phi_status status;
     phi_str message;
     int code;
-    size_t count; /* number of elements in the array below */
+    size_t count; /* number of elements in the array that is set below */
     /* the list was cut: it has more than phi_mcp_desc.max_list items, or too many pages */
     bool more;
     const phi_mcp_resource *resources; /* set for RESOURCES and TEMPLATES */
@@ -73,7 +73,8 @@ typedef struct phi_mcp_got {
     uint64_t total;        /* set for COMPLETION: number of all values; 0 if unknown */
 } phi_mcp_got;
 
-/* Zero means default for all fields but `what`, done_fn and those that `what` needs. Copied. */
+/* Zero means default for all fields but `what`, done_fn and the fields that `what` needs. The desc
+   is copied. */
 typedef struct phi_mcp_get_desc {
     phi_mcp_what what;
     const char *uri, *name;
@@ -89,7 +90,8 @@ typedef struct phi_mcp_get_desc {
 } phi_mcp_get_desc;
 
 /* Asks the server. `id` may be NULL; *id is for phi_mcp_cancel. PHI_MISUSE: the server is not
-   ready. PHI_UNSUPPORTED: it does not offer this. PHI_FULL: 4,096 requests are under way. */
+   ready. PHI_UNSUPPORTED: the server does not offer this. PHI_FULL: 4,096 requests are under
+   way. */
 PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id);
 
 typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str message);
@@ -98,7 +100,8 @@ typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str mess
    change, also after a restart of the server. `done` may be NULL. `done` is called once: after the
    server's answer, or in the era 2026-07-28 after the stream for all watched resources was opened.
    `done` is not called if the resource was watched already, or if `on` is false. Statuses as
-   phi_mcp_get. PHI_FULL: 256 are watched. PHI_NOT_FOUND: the resource to stop is not watched. */
+   phi_mcp_get. PHI_FULL: 256 resources are watched. PHI_NOT_FOUND: `on` is false, but the resource
+   is not watched. */
 PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp_done_fn done,
                                  void *user_data);
 

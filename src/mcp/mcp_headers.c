@@ -94,7 +94,8 @@ static const char *const phi__xhead_schemas[] = {"items",
 static const char *const phi__xhead_maps[] = {
     "properties", "$defs", "definitions", "patternProperties", "dependentSchemas", "dependencies"};
 
-/* Checks a schema. If `map` is true or the value is an array, checks the schemas in it. */
+/* Checks a schema. If `map` is true or `schema` is an array, checks the schemas that it
+   contains. */
 static bool phi__xhead_schema(phi__xhead_check *c, const phi_json *schema, bool map, bool reachable,
                               uint32_t depth) {
     phi_json_iter it = phi_json_each(schema);

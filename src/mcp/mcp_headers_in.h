@@ -22,8 +22,8 @@ PHI__FN phi_status phi__xhead_of(const phi_json *schema, const phi_json *argumen
                                  phi_arena *arena, phi_mcp_pair **out, size_t *count);
 
 /* Encodes a header's value. A plain value is kept: characters 0x20 to 0x7E, no space at either end,
-   not the form "=?base64?...?=". Others get that form. Terminated, in the arena. False: no
-   memory. */
+   not the form "=?base64?...?=". Other values are encoded in that form. The result is terminated,
+   in the arena. False: no memory. */
 PHI__FN bool phi__xhead_encode(phi_arena *arena, phi_str value, phi_str *out);
 
 #endif

@@ -30,7 +30,7 @@ typedef struct phi__wire {
     phi__exchange *gate;
     phi__timer opened; /* sends the messages that wait for `gate` */
     uint32_t notes;    /* our notifications and answers that are being sent */
-    bool full;         /* a message was refused; phi__mcp_drained must follow */
+    bool full;         /* `send` refused a message; phi__mcp_drained must follow */
 } phi__wire;
 
 typedef enum phi__shape {
@@ -67,7 +67,7 @@ struct phi__exchange {
     phi__timer timer;
     phi__buf sent;     /* value of Authorization; wiped when freed */
     bool held;         /* waits for wire->gate */
-    bool waits, again; /* waits: needs an authorization; again: send again then */
+    bool waits, again; /* waits: needs an authorization; again: send the request after it */
     bool denied;       /* the authorization failed; do not ask a person again */
     bool busy, closed; /* busy: a function of `kind` runs; closed: free e afterwards */
     bool note;         /* counted in wire->notes */
@@ -93,11 +93,11 @@ typedef struct phi__mcp_http {
     phi__timer timer;
     bool opening, closing;
     bool ended;           /* DELETE was sent */
-    uint64_t close_by_us; /* time at which closing ends at the latest */
+    uint64_t close_by_us; /* closing ends at this time at the latest */
 
     phi__exchange *listening; /* stream of the server's own messages, or NULL */
     phi__exchange *stream;    /* stream of the old transport, or NULL */
-    phi__exchange *first;     /* old transport: initialize, waiting for the endpoint */
+    phi__exchange *first;     /* old transport: sends initialize, waits for the endpoint */
     phi__buf endpoint;        /* old transport: URL for messages; empty if unknown */
     bool old;                 /* the server is known to use the old transport */
 } phi__mcp_http;
@@ -219,7 +219,7 @@ static bool phi__mhead_is_json(phi_str type) {
            (type.len > 5 && phi__str_is_nocase(phi__str_from(type, type.len - 5), "+json"));
 }
 
-/* Copies text with every byte that is not printable ASCII replaced by '?'. */
+/* Copies text and replaces every byte that is not printable ASCII by '?'. */
 static void phi__mhead_show(char *out, size_t size, phi_str text) {
     size_t n = 0;
     for (size_t i = 0; i < text.len && n + 1 < size; i++)
@@ -361,7 +361,7 @@ static phi__exchange *phi__ex_new(phi__wire *wire, const phi__ex_kind *kind, phi
     return e;
 }
 
-/* Ends the transfer and the timer. The exchange can be sent again. */
+/* Ends the transfer and the timer. The request can then be sent again. */
 static void phi__ex_stop(phi__exchange *e) {
     phi__fetch_close(e->fetch);
     e->fetch = NULL;
@@ -395,7 +395,8 @@ static void phi__ex_waits(phi__exchange *e, bool waits) {
     if (wire->waiting == (waits ? 1 : 0)) phi__mcp_wait(wire->mcp, waits);
 }
 
-/* Closes the exchange and clears out->of_link. Frees it later if a function of its kind runs. */
+/* Closes the exchange and clears out->of_link. If a function of its kind is running, the exchange
+   is freed later. */
 static void phi__ex_close(phi__exchange *e) {
     phi__wire *wire = e->wire;
     if (e->note) wire->notes--;
@@ -410,8 +411,8 @@ static void phi__ex_close(phi__exchange *e) {
     if (!e->busy) phi__ex_destroy(e);
 }
 
-/* Returns json without the request's secrets if json is an error, because people see errors and an
-   error may quote a token. The text is json itself, e->body or `copy`. Without memory, the text is
+/* Hides the request's secrets in an error: people see errors, and an error may quote a token.
+   Returns json unchanged, or the clean text in e->body or `copy`. Without memory, the text is
    empty. */
 static phi_str phi__ex_quiet(phi__exchange *e, phi_str json, phi__buf *copy) {
     phi__json_found found;
@@ -430,7 +431,7 @@ static phi_str phi__ex_quiet(phi__exchange *e, phi_str json, phi__buf *copy) {
 static bool phi__ex_give(phi__exchange *e, phi_str event, phi_str json) {
     phi__buf copy;
     if (json.len > 0) e->tries = 0;
-    phi__buf_init(&copy, &e->wire->rt->memory); /* the message may free mcp */
+    phi__buf_init(&copy, &e->wire->rt->memory); /* kind->message may free mcp */
     e->busy = true;
     bool stays = e->kind->message(e, event, phi__ex_quiet(e, json, &copy));
     phi__buf_free(&copy);
@@ -538,7 +539,7 @@ static void phi__ex_collect(phi__exchange *e, phi_str bytes) {
     phi__buf_add(&e->body, bytes.at, phi__min(bytes.len, most - e->body.len));
     if (e->body.failed)
         (void)phi__ex_fail(e, PHI_NO_MEMORY, "no memory for the answer");
-    else if (e->body.len == most && fault) { /* the limit is reached; the rest is not needed */
+    else if (e->body.len == most && fault) { /* the rest is not needed */
         phi__mhead_fault(e);
         phi__ex_stop(e);
         (void)e->kind->ended(e, PHI_REFUSED);
@@ -554,8 +555,8 @@ static size_t phi__ex_body(void *user_data, phi_str bytes) {
     return bytes.len;
 }
 
-/* Reads a last event that has no blank line after it, unless the stream can be resumed and repeat
-   the event. False: the exchange was freed. */
+/* Reads a last event that has no blank line after it, unless the stream can be resumed: then the
+   server repeats the event. False: the exchange was freed. */
 static bool phi__ex_last(phi__exchange *e) {
     phi__sse_event event;
     if (e->resume.id.len > 0) return true;
@@ -708,7 +709,7 @@ enum {
     PHI__STREAM_RETRY_MS = 1000, /* delay if the server names none */
     PHI__STREAM_LEAST_MS = 100,  /* delay if the server names a shorter one */
     PHI__STREAM_MOST_MS = 30000,
-    PHI__STREAM_LASTED_US = 5000000, /* a stream that lasted this long was no failure */
+    PHI__STREAM_LASTED_US = 5000000, /* a stream that lasted this long did not fail */
     PHI__STREAM_ENDPOINT_MS = 10000  /* old transport: time for the first event */
 };
 
@@ -764,7 +765,7 @@ static bool phi__stream_unheard(phi__exchange *e, phi_status status) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
     bool none = e->denied || status == PHI_PARSE || (status == PHI_REFUSED && e->http_status < 500);
     bool expired = phi__ex_expired(e);
-    if (status == PHI_TOO_BIG) phi__sse_resume_free(&e->resume); /* do not resume at that event */
+    if (status == PHI_TOO_BIG) phi__sse_resume_free(&e->resume); /* do not get that event again */
     if (!none && status != PHI_CANCELLED && !http->closing &&
         phi__ex_later(e, phi__stream_delay(e)) == PHI_OK)
         return true;
@@ -782,8 +783,8 @@ static void phi__stream_close(phi__mcp_http *http) {
     if (e != NULL) phi__ex_close(e);
 }
 
-/* Reports the waiting initialize as lost, with `words` or (if NULL) its own message. False: the
-   connection was freed. */
+/* Reports the waiting initialize as lost. words: the message, or NULL for the message of the
+   exchange. False: the connection was freed. */
 static bool phi__stream_fail(phi__mcp_http *http, phi_status status, const char *words) {
     phi__exchange *first = http->first;
     char message[sizeof first->words];
@@ -841,8 +842,8 @@ static void phi__stream_late(phi__exchange *e) {
     (void)phi__stream_fail(http, PHI_TIMEOUT, http->old ? "the server names no endpoint" : NULL);
 }
 
-/* Opens the old transport's stream for `first`, which waits for its endpoint. Calls no function of
-   the session. */
+/* Opens the old transport's stream for `first`, which waits for the stream's endpoint. Calls no
+   function of the session. */
 static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
     static const phi__ex_kind kind = {
         "GET", false, false, phi__stream_message, phi__stream_ended, phi__stream_late};
@@ -864,7 +865,7 @@ static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
 
 enum {
     PHI__MCP_HTTP_LINGER_MS = 1000, /* time for a stream to end after its answer */
-    PHI__MCP_HTTP_TRIES = 8,        /* attempts to resume a stream without a message between */
+    PHI__MCP_HTTP_TRIES = 8,        /* attempts to resume a stream while no message arrives */
     PHI__MCP_HTTP_CLOSING_US = 10000
 };
 
@@ -910,7 +911,7 @@ static void phi__mhttp_late(phi__exchange *e) {
     if (status != PHI_OK) (void)phi__mhttp_ended(e, status);
 }
 
-/* Ends a notification or an answer of ours. Warns if the server refused it. */
+/* Handles the end of a POST with our notification or answer. Warns if the server refused it. */
 static bool phi__mhttp_unsent(phi__exchange *e, phi_status status) {
     phi_mcp *mcp = e->wire->mcp;
     char words[sizeof e->words + 40];
@@ -948,7 +949,7 @@ static bool phi__mhttp_ended(phi__exchange *e, phi_status status) {
     return phi__stream_lose(e, status);
 }
 
-/* Ends a POST of the old transport. The answer arrives on the stream. */
+/* Handles the end of a POST of the old transport. Its answer arrives on the stream. */
 static bool phi__mhttp_posted(phi__exchange *e, phi_status status) {
     if (e->out == NULL) return phi__mhttp_unsent(e, status);
     if (status != PHI_OK) return phi__stream_lose(e, status);
@@ -1051,7 +1052,7 @@ static bool phi__mhttp_left(phi__exchange *e, phi_status status) {
     return true;
 }
 
-/* Closes the connection: waits for exchanges under way, then sends DELETE. Stops at the
+/* Closes the connection: waits for exchanges under way, then sends DELETE. Stops waiting at the
    deadline. */
 static void phi__mhttp_closes(phi__mcp_http *http) {
     phi__io *io = http->wire.rt->io;

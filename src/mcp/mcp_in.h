@@ -25,7 +25,7 @@ static inline phi_arena phi__arena_of(phi_memory *memory, size_t first_block_byt
     return arena;
 }
 
-/* Sets a timer. With PHI_UNLIMITED the timer keeps a place and does not fire. */
+/* Sets a timer. With PHI_UNLIMITED the timer has a place in the heap but does not fire. */
 static inline phi_status phi__mcp_timer_in(phi__io *io, phi__timer *timer, uint64_t ms) {
     bool never = ms == PHI_UNLIMITED;
     return phi__io_timer_set(io, timer, never ? UINT64_MAX : phi__io_now_us(io) + ms * 1000);
@@ -58,19 +58,19 @@ typedef struct phi__mcp_link_table {
     /* Begins to connect. phi__mcp_up or phi__mcp_down follows. May be called again after
        phi__mcp_down. */
     phi_status (*open)(phi__mcp_link *link);
-    /* Sends a message, and copies data that it needs later. PHI_FULL: too many messages wait;
+    /* Sends a message, and copies data that the link needs later. PHI_FULL: too many messages wait;
        phi__mcp_drained follows. After other failures the message is lost. */
     phi_status (*send)(phi__mcp_link *link, phi__out *out);
-    /* The answer was reported or is not wanted any more. The session may free `out` afterwards.
-       Called only while out->of_link is not NULL. */
+    /* Ends the link's use of `out`: the answer was reported or is not wanted any more. The session
+       may free `out` afterwards. Called only while out->of_link is not NULL. */
     void (*forget)(phi__mcp_link *link, phi__out *out);
-    /* Tells the version for headers, and its era. NULL: unknown until the next handshake. */
+    /* Sets the version for headers, and its era. NULL: unknown until the next handshake. */
     void (*agreed)(phi__mcp_link *link, const char *version, bool modern);
     /* Legacy eras, after the handshake: opens the stream for the server's own messages, if any. */
     void (*listen)(phi__mcp_link *link);
     /* Ends the connection politely. phi__mcp_down with PHI_OK follows. */
     void (*close)(phi__mcp_link *link);
-    void (*free)(phi__mcp_link *link);                          /* at once, in any state */
+    void (*free)(phi__mcp_link *link);                          /* frees at once, in any state */
     void (*info)(const phi__mcp_link *link, phi_mcp_info *out); /* adds to *out; may be NULL */
     phi_str (*errors)(const phi__mcp_link *link);               /* text from stderr; may be NULL */
 } phi__mcp_link_table;
@@ -85,8 +85,8 @@ typedef phi_status (*phi__mcp_open_link)(phi_mcp *mcp, phi__mcp_link **out);
 
 typedef phi_status (*phi__mcp_open_join)(phi_mcp *mcp);
 
-/* Makes a connection, which begins to open in the next step. joins: functions that make the parts;
-   each calls phi__mcp_join. After a failure, phi_last_error has the message. */
+/* Makes a connection, which begins to open in the next step. `joins` are functions that make the
+   parts; each calls phi__mcp_join. After a failure, phi_last_error has the message. */
 PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
                                      phi__mcp_open_link link, const phi__mcp_open_join *joins,
                                      size_t count, phi_mcp **out);
@@ -96,14 +96,14 @@ typedef struct phi__mcp_part {
     void (*ready)(phi_mcp *mcp, void *part); /* the handshake is done; requests can be sent */
     /* The connection is lost or closed. All requests have ended. */
     void (*down)(phi_mcp *mcp, void *part);
-    /* Handles a notification; params may be NULL. True: it belongs to this part. */
+    /* Handles a notification; params may be NULL. True: the notification belongs to this part. */
     bool (*notified)(phi_mcp *mcp, void *part, phi_str method, const phi_json *params);
     /* Handles a request of the server; params are borrowed during the call. call: the tool call
        that the request concerns, or zero. True: the part takes the request and answers once, now or
        later, with phi__mcp_answer. */
     bool (*asked)(phi_mcp *mcp, void *part, phi_str method, const phi_json *params, phi_call call,
                   phi_agent agent, uint64_t ask);
-    void (*unasked)(phi_mcp *mcp, void *part, uint64_t ask); /* cancelled; do not answer */
+    void (*unasked)(phi_mcp *mcp, void *part, uint64_t ask); /* request cancelled; do not answer */
     /* Adds members to the client's capabilities for the current era. */
     phi_status (*capabilities)(phi_mcp *mcp, void *part, phi_json *into, phi_arena *arena);
     /* True if agents use the part. phi_mcp_free then refuses. */
@@ -133,7 +133,7 @@ PHI__FN bool phi__mcp_own_pairs(phi_arena *arena, const phi_mcp_pair **pairs, si
 /* Adds a part before the connection opens. `part` is NULL or allocated from mcp->memory. */
 PHI__FN void phi__mcp_join(phi_mcp *mcp, const phi__mcp_part *table, void *part);
 PHI__FN bool phi__mcp_modern(const phi_mcp *mcp);
-PHI__FN phi_str phi__mcp_name(const phi_mcp *mcp); /* for messages */
+PHI__FN phi_str phi__mcp_name(const phi_mcp *mcp); /* name of the server for messages */
 
 /* Returns the part that was joined with this table, or NULL. */
 PHI__FN void *phi__mcp_session_part(const phi_mcp *mcp, const phi__mcp_part *table);
@@ -144,7 +144,7 @@ PHI__FN void *phi__mcp_session_part(const phi_mcp *mcp, const phi__mcp_part *tab
 PHI__FN void phi__mcp_hold(phi_mcp *mcp);
 PHI__FN void phi__mcp_settle(phi_mcp *mcp);
 
-/* Calls desc->event_fn, which may free the connection. False: it was freed. */
+/* Calls desc->event_fn, which may free the connection. False: the connection was freed. */
 PHI__FN bool phi__mcp_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, phi_str before,
                            phi_str text);
 
@@ -154,9 +154,9 @@ typedef struct phi__req_desc {
     phi_str name;                /* value of the header Mcp-Name */
     const phi_mcp_pair *headers; /* copied */
     size_t header_count;
-    uint32_t timeout_ms, max_timeout_ms; /* 0: the values of the connection */
+    uint32_t timeout_ms, max_timeout_ms; /* 0: as for the connection */
     phi_call call;                       /* the tool call that the request serves; zero: none */
-    phi_agent agent;                     /* gets questions; zero: of `call`, or desc->agent */
+    phi_agent agent;                     /* gets questions; zero: call's or desc's agent */
     bool task;                           /* the answer may be a task, if the era has tasks */
     bool stream;                         /* true for subscriptions/listen */
     void (*progress)(void *ctx, double progress, double total, phi_str message);
@@ -166,7 +166,7 @@ typedef struct phi__req_desc {
     phi_str meta; /* the caller's members of _meta, JSON text without brackets; copied */
 } phi__req_desc;
 
-/* Makes a request. `done` is called later, never inside phi__mcp_send; if mcp is freed, with
+/* Makes a request. `done` is called later, never inside phi__mcp_send. If mcp is freed, `done` gets
    PHI_CANCELLED. PHI_MISUSE: the connection is not ready. A stream has no deadline; its `done`
    means that the stream has ended. If a server of the modern era asks for input (input_required),
    the session gets the input from the parts (`asked`) and repeats the request. */
@@ -186,6 +186,6 @@ PHI__FN phi_status phi__mcp_notify(phi_mcp *mcp, const char *method, phi_str par
    answer is an error with the code and the message. */
 PHI__FN void phi__mcp_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
                              const char *message);
-PHI__FN void phi__url_escape(phi__buf *out, phi_str text); /* all but A-Za-z0-9-._~ */
+PHI__FN void phi__url_escape(phi__buf *out, phi_str text); /* keeps only A-Za-z0-9-._~ */
 
 #endif

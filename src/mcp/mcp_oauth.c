@@ -20,7 +20,8 @@ struct phi__redirect {
     void *ctx;
 };
 
-/* True if the Host header is this address: other sites may have names that resolve to 127.0.0.1. */
+/* True if the Host header names this address. Other sites may have names that resolve to
+   127.0.0.1. */
 static bool phi__redirect_is_ours(const phi__redirect *r, phi_str host) {
     static const char *const names[] = {"127.0.0.1", "localhost"};
     char want[32];
@@ -329,12 +330,13 @@ static phi_status phi__grant_take(phi__oauth *o, const phi__oauth_reply *reply, 
     phi__grant_rest(o, PHI__OAUTH_AGAIN_MS);
     phi__keep_move(&o->grant, &next);
     phi__buf_clear(&o->bound);
-    phi__buf_add_str(&o->bound, o->grant.issuer); /* without memory: set by the next token */
+    phi__buf_add_str(&o->bound, o->grant.issuer); /* without memory, the next token sets it */
     phi__grant_save(o);
     return PHI_OK;
 }
 
-/* Loads the stored grant. Empties it if it is malformed or does not fit the desc. False: none. */
+/* Loads the stored grant. A grant that is malformed or does not fit the desc is emptied. False: no
+   grant is stored. */
 static bool phi__grant_stored(phi__oauth *o, phi__oauth_grant *g) {
     const char *id = o->desc->client_id;
     if (phi__keep_load(o->desc->store, o->resource, g) != PHI_OK) return false;
@@ -358,7 +360,7 @@ static void phi__grant_load(phi__oauth *o) {
     (void)phi__grant_stored(o, &o->grant);
 }
 
-/* Takes a stored grant that has another token (or refresh token) and returns true. */
+/* Takes the stored grant and returns true if its token (or refresh token) is a different one. */
 static bool phi__grant_newer(phi__oauth *o, bool refresh) {
     phi__oauth_grant next;
     if (o->desc->store == NULL) return false;
@@ -402,7 +404,8 @@ static phi_status phi__grant_ask(phi__oauth *o, phi_str endpoint, phi__buf *body
     return status;
 }
 
-/* True if the endpoint wants its nonce in the proof (RFC 9449, 8) and was not sent it yet. */
+/* True if the endpoint wants its nonce in the proof (RFC 9449, 8) and has not got this nonce
+   yet. */
 static bool phi__grant_again(phi__oauth *o, const phi__oauth_reply *reply) {
     if (!phi__str_is(reply->error, "use_dpop_nonce") || !phi__grant_proves(o)) return false;
     if (o->nonced || o->nonces[0].len == 0) return false;
@@ -524,7 +527,7 @@ static phi_status phi__person_got(void *ctx, phi_str query) {
 
 #endif
 
-/* Sets the redirect URI: that of the loopback page, or the host's. */
+/* Sets the redirect URI to the URI of the loopback page, or to the host's URI. */
 static phi_status phi__person_redirect(phi__oauth *o) {
 #ifndef PHI_NO_LISTEN
     if (o->desc->redirect_port >= 0) {
@@ -550,9 +553,9 @@ static phi_status phi__person_redirect(phi__oauth *o) {
     return PHI_OK;
 }
 
-/* Joins the scopes to ask for: earlier ones of this issuer, those of challenge and desc, and
-   offline_access for a refresh token. The resource's scopes are used only if challenge and desc
-   have none. */
+/* Joins the scopes to ask for: the scopes of the last token of this issuer, of the challenge and of
+   the desc, and offline_access for a refresh token. The resource's scopes are used only if
+   challenge and desc have none. */
 static phi_status phi__person_scope(phi__oauth *o) {
     const phi__oauth_found *found = &o->found;
     phi__buf set = phi__buf_of(&o->memory);
@@ -566,8 +569,8 @@ static phi_status phi__person_scope(phi__oauth *o) {
     return phi__mcp_keep(&set, &o->arena, &o->ask.scope) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* Waits for the answer that the host's function has promised, unless that function failed. If
-   o->gone, the desc may be freed. */
+/* Called after a function of the host. If that function succeeded, waits for the answer that it has
+   promised. If o->gone, the desc may be freed. */
 static phi_status phi__person_wait(phi__oauth *o, phi_status status, const char *what) {
     o->calling = false;
     if (status == PHI_OK || o->gone) return PHI_BUSY;
@@ -617,7 +620,8 @@ static phi_status phi__person_go(phi__oauth *o) {
                                                      : phi__grant_exchange(o);
 }
 
-/* True if the server does not know the client. It is registered again, at most once. */
+/* True if the server does not know the client. The client is then registered again, at most
+   once. */
 static bool phi__person_again(phi__oauth *o, phi_str error) {
     if (o->registered || !o->client.registered) return false;
     if (!phi__str_is(error, "invalid_client") && !phi__str_is(error, "unauthorized_client"))
@@ -675,7 +679,7 @@ static phi_status phi__person_exchanged(phi__oauth *o) {
 
 enum {
     PHI__OAUTH_TIMEOUT_MS = 300000,
-    /* a refreshed token that is refused this early is not refreshed again */
+    /* a refreshed token that the server refuses within this time is not refreshed again */
     PHI__OAUTH_YOUNG_MS = 60000
 };
 
@@ -839,7 +843,7 @@ static bool phi__oauth_still(phi__oauth *o) {
     return false;
 }
 
-/* Signs out if the host's key asked for it while it was signing. */
+/* Signs out if this was asked for while the host's key was signing. */
 static void phi__oauth_leave(phi__oauth *o) {
     if (!o->signs_out) return;
     o->signs_out = false;
@@ -911,7 +915,7 @@ static void phi__oauth_fire(phi__timer *timer) {
     phi_status status = PHI_BUSY;
     (void)phi__io_timer_set(o->rt->io, timer, UINT64_MAX); /* keeps the timer's place in the heap */
     phi__oauth_leave(o);
-    if (o->step == PHI__OAUTH_IDLE && !o->cancelled) return; /* woken only to sign out */
+    if (o->step == PHI__OAUTH_IDLE && !o->cancelled) return; /* the timer fired only to sign out */
     if (o->cancelled)
         status = phi__oauth_fail(o, PHI_CANCELLED, "signed out");
     else if (o->step != PHI__OAUTH_IDLE)
@@ -919,8 +923,8 @@ static void phi__oauth_fire(phi__timer *timer) {
     if (!phi__oauth_still(o)) return;
     uint64_t now_us = phi__io_counted_us(o->rt->io);
     if (status == PHI_BUSY && now_us >= o->deadline_us) {
-        /* The server may not know the client, and has told only the person. Register again next
-           time. */
+        /* The server may have told only the person that it does not know the client. Register again
+           next time. */
         if (o->step == PHI__OAUTH_PERSON) phi__oac_forget(o);
         status = phi__oauth_fail(o, PHI_TIMEOUT, "not completed within %u s",
                                  (unsigned)(o->desc->timeout_ms / 1000));

@@ -26,7 +26,7 @@ extern "C" {
 
 /* How a client authenticates at the token endpoint. */
 typedef enum phi_mcp_client_auth {
-    PHI_MCP_CLIENT_AUTH_ANY = 0, /* the first that the server supports of KEY, BASIC, POST, NONE */
+    PHI_MCP_CLIENT_AUTH_ANY = 0, /* the first of KEY, BASIC, POST, NONE that the server supports */
     PHI_MCP_CLIENT_AUTH_BASIC,   /* client_secret_basic */
     PHI_MCP_CLIENT_AUTH_POST,    /* client_secret_post */
     PHI_MCP_CLIENT_AUTH_NONE,    /* the secret is not sent */
@@ -71,9 +71,10 @@ struct phi_mcp_oauth_desc {
     phi_status (*open_browser_fn)(void *user_data, const char *url);
     void *user_data;
     phi_mcp_grant grant; /* (default: PERSON; the other two need no open_browser_fn) */
-    /* PHI_MCP_GRANT_ASSERTION: called in phi_step when a token is needed, from the host's platform
-       (workload identity) or identity provider. The host gives it to phi_mcp_authorize, now or
-       within timeout_ms. Any other status than PHI_OK ends the authorization. */
+    /* PHI_MCP_GRANT_ASSERTION: called in phi_step when a token is needed. The host gets the token
+       from its platform (workload identity) or identity provider, and passes it to
+       phi_mcp_authorize, now or within timeout_ms. Any other status than PHI_OK ends the
+       authorization. */
     phi_status (*want_assertion_fn)(void *user_data, const phi_mcp_assertion *wanted);
     /* Keeps tokens, registrations and the port. Document ids begin with "mcp-oauth-". The struct is
        copied; its pointers are borrowed. Only save, load and remove are used. NULL: in memory. */
@@ -87,8 +88,9 @@ struct phi_mcp_oauth_desc {
        carries a proof signed by the key (DPoP, RFC 9449). (default: bearer tokens) */
     const phi_mcp_key *dpop_key;
     /* Issuer of client_id or the assertion; a server with another issuer is refused. Set it in
-       unattended programs: without it, a secret or an assertion goes to any issuer that the MCP
-       server names until a first token arrives (default: issuer of the stored or last token). */
+       unattended programs. If it is not set, then until the first token arrives, a secret or an
+       assertion goes to any issuer that the MCP server names (default: issuer of the stored or last
+       token). */
     const char *issuer;
     /* https URL of a document about the program, used as client id if the server supports it. */
     const char *client_metadata_url;
@@ -96,17 +98,17 @@ struct phi_mcp_oauth_desc {
     const char *client_uri;  /* page about the program (default: none) */
     bool web_application;    /* application_type "web" (default: "native") */
 
-    /* Scopes to ask for, separated by spaces, besides those of the server's challenge. If both are
-       missing, phi asks for all scopes that the server supports (default: none). */
+    /* Scopes to ask for in addition to the scopes of the server's challenge; separated by spaces.
+       If both are missing, phi asks for all scopes that the server supports (default: none). */
     const char *scope;
     bool no_offline_access; /* never ask for "offline_access" */
 
-    /* phi listens at http://127.0.0.1:{port}/callback for the redirect. 0: any port, preferably
-       that of the last registration. -1: phi does not listen; the host receives the redirect at
+    /* phi listens at http://127.0.0.1:{port}/callback for the redirect. 0: any port, preferably the
+       port of the last registration. -1: phi does not listen; the host receives the redirect at
        redirect_uri and calls phi_mcp_authorize. */
     int redirect_port;
     const char *redirect_uri; /* https, http on this machine, or a scheme of the program */
-    uint32_t timeout_ms;      /* for an authorization, including the person (default 300,000) */
+    uint32_t timeout_ms;      /* for an authorization, with the person's time (default 300,000) */
 
     bool allow_private; /* a public server's metadata may name private addresses */
     bool no_legacy;     /* refuse servers without metadata (2025-03-26) */

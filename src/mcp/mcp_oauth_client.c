@@ -80,7 +80,7 @@ PHI__FN void phi__oauth_nonce(phi__buf *nonce, phi_str headers) {
     if (value.len > PHI__OAUTH_NONCE_BYTES || !phi__oauth_printable(value)) return;
     phi__buf_clear(nonce);
     phi__buf_add_str(nonce, value);
-    if (nonce->failed) phi__buf_free(nonce); /* the server sends the nonce again */
+    if (nonce->failed) phi__buf_free(nonce); /* the server will send the nonce again */
 }
 
 static void phi__oauth_head(void *user_data, int http_status, phi_str headers) {
@@ -644,7 +644,7 @@ static bool phi__oac_find(phi__oauth *o, phi_str issuer) {
     return false;
 }
 
-/* Sets a client that is not registered. False: no memory. */
+/* Sets o->client to a client that needs no registration. False: no memory. */
 static bool phi__oac_set(phi__oauth *o, phi_str issuer, const char *id, const char *secret,
                          uint32_t method) {
     phi__oac_clear(o);
@@ -669,8 +669,8 @@ static const char *phi__oac_methods(const phi_mcp_oauth_desc *desc) {
                  "client_secret_post";
 }
 
-/* Checks the issuer. client_id or an assertion belongs to one issuer: the desc's, or that of the
-   last token. */
+/* Checks the issuer. client_id or an assertion belongs to one issuer: the issuer of the desc, or
+   else of the last token. */
 static phi_status phi__oac_bound(phi__oauth *o) {
     const phi_mcp_oauth_desc *desc = o->desc;
     phi_str issuer = o->found.server.issuer, bound = phi_str_of(desc->issuer);
@@ -686,7 +686,7 @@ static phi_status phi__oac_bound(phi__oauth *o) {
                            bound.at);
 }
 
-/* Returns the method that the registration asks for: none if the server allows it. */
+/* Returns the method that the registration asks for: PHI__OAUTH_NONE if the server allows that. */
 static uint32_t phi__oac_method(const phi__oauth_server *server) {
     if (!server->says_methods || (server->methods & PHI__OAUTH_NONE) != 0) return PHI__OAUTH_NONE;
     return (server->methods & PHI__OAUTH_BASIC) != 0 ? (uint32_t)PHI__OAUTH_BASIC

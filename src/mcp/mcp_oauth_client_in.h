@@ -47,13 +47,13 @@ typedef struct phi__oauth_sent {
 
 /* Results of the authorization under way, in its arena. */
 typedef struct phi__oauth_found {
-    phi__oauth_dare dare; /* the challenge that started it */
+    phi__oauth_dare dare; /* the challenge that started the authorization */
     phi_str try_at[1 + PHI__OAUTH_KNOWN];
     size_t tries, tried;
     phi__oauth_resource resource;
     phi__oauth_server server;
     bool legacy;       /* there are no metadata of the resource */
-    const char *fault; /* fault of an answer that was no server's metadata, or NULL */
+    const char *fault; /* fault of an answer that was not metadata of a server, or NULL */
 } phi__oauth_found;
 
 /* The values that one authorization sends. */
@@ -74,7 +74,7 @@ typedef struct phi__oauth_grant {
     uint32_t method;  /* how the client authenticates */
     uint32_t kind;    /* a phi_mcp_grant: who is authorized */
     bool dpop;        /* bound to the host's key */
-    int64_t until_ms; /* end, in Unix time; INT64_MAX: unknown */
+    int64_t until_ms; /* expiry, in Unix time; INT64_MAX: unknown */
     int64_t renew_ms; /* refresh from this time on */
     int64_t since_ms; /* time of receipt; 0: before this process */
     bool refreshed;   /* got with a refresh token */
@@ -87,7 +87,7 @@ typedef struct phi__oauth_client {
     phi_str redirect;   /* redirect URI of the registration */
     phi_str scope;      /* scopes of the registration */
     uint32_t method;    /* PHI__OAUTH_NONE, _BASIC, _POST or _KEY */
-    int64_t until_ms;   /* end of the secret; INT64_MAX: none */
+    int64_t until_ms;   /* expiry of the secret; INT64_MAX: never */
     bool registered;    /* registered by this library */
 } phi__oauth_client;
 
@@ -100,17 +100,17 @@ struct phi__oauth {
     phi__oauth_listener listener;
     phi_arena base; /* strings of `url` and `resource` */
     phi__oauth_url url;
-    phi_str resource; /* resource if no metadata name one */
+    phi_str resource; /* the resource, if no metadata name one */
     phi__oauth_step step;
     bool loaded;     /* the store was read */
     bool waiting;    /* `changed` must be called */
     bool unkept;     /* the store refused the token; the host does not know yet */
-    bool renewing;   /* a refused token is refreshed; a new authorization may follow */
+    bool renewing;   /* a refused token is being refreshed; a new authorization may follow */
     bool registered; /* this authorization has already registered a client */
-    bool cancelled;  /* signed out */
+    bool cancelled;  /* the host has signed out */
     bool nonced;     /* the request was already repeated with a nonce */
     bool calling, gone;
-    bool signing, signs_out; /* while the host's key signs; sign out afterwards */
+    bool signing, signs_out; /* signing: the host's key signs now; signs_out: sign out afterwards */
     phi__timer timer;
     uint64_t deadline_us;
     uint64_t retry_us;                  /* no refresh before this time */
@@ -134,7 +134,7 @@ PHI__FN phi_status phi__oauth_fail(phi__oauth *o, phi_status status, const char 
     PHI_PRINTF(3, 4);
 
 /* Returns the first `most` bytes of a server's text for a message. Secrets are hidden before the
-   cut, so no part of one is left. */
+   cut, so no part of a secret is left. */
 PHI__FN const char *phi__oauth_shown(phi__oauth *o, phi_str text, size_t most);
 
 /* Sends a GET request; the step must be set. Returns PHI_BUSY or a failure. what: static, for
@@ -153,11 +153,11 @@ PHI__FN void phi__oauth_nonce(phi__buf *nonce, phi_str headers);
 
 /* True if a person authorizes. */
 PHI__FN bool phi__oauth_person(const phi__oauth *o);
-PHI__FN void phi__oauth_wake(phi__oauth *o); /* the timer fires in the next step */
+PHI__FN void phi__oauth_wake(phi__oauth *o); /* makes the timer fire in the next step */
 
 /* Chooses or registers o->client. Needs o->ask.redirect and o->ask.scope. (mcp_oauth_client.c) */
 PHI__FN phi_status phi__oac_choose(phi__oauth *o);
-PHI__FN phi_status phi__oac_registered(phi__oauth *o); /* handles the answer */
+PHI__FN phi_status phi__oac_registered(phi__oauth *o); /* handles the answer to a registration */
 
 /* Sets o->client to the client of the grant, to refresh it. False: the client is unknown. */
 PHI__FN bool phi__oac_recall(phi__oauth *o);
@@ -195,7 +195,7 @@ PHI__FN void phi__form_authorize(phi__buf *out, phi_str endpoint, const phi__oau
 PHI__FN void phi__form_code(phi__buf *out, const phi__oauth_client *client,
                             const phi__oauth_ask *ask);
 
-/* Writes a form with the assertion `token`, or if it is empty, with the client's credentials. */
+/* Writes a form for the assertion `token`, or for client_credentials if `token` is empty. */
 PHI__FN void phi__form_machine(phi__buf *out, const phi__oauth_client *client,
                                const phi__oauth_ask *ask, phi_str token);
 PHI__FN void phi__form_refresh(phi__buf *out, const phi__oauth_client *client, phi_str refresh,
@@ -204,11 +204,11 @@ PHI__FN void phi__form_refresh(phi__buf *out, const phi__oauth_client *client, p
 /* Appends "Basic ...", or nothing if the client uses another method. */
 PHI__FN void phi__form_basic(phi__buf *out, const phi__oauth_client *client);
 
-/* Reads an answer; without JSON, all fields stay empty. False: no memory. */
+/* Reads an answer. If it is not JSON, all fields stay empty. False: no memory. */
 PHI__FN bool phi__form_reply(phi_arena *arena, phi_str text, phi__oauth_reply *out);
 
-/* Reads a client from the answer to a registration. Without one, the id is empty. `client` must
-   hold the method that was asked for. False: no memory. */
+/* Reads a client from the answer to a registration. If the answer has no client, the id is empty.
+   `client` must hold the method that was asked for. False: no memory. */
 PHI__FN bool phi__form_client(phi_arena *arena, phi_str text, phi__oauth_client *client);
 PHI__FN void phi__keep_init(phi__oauth_grant *grant, phi_memory *memory);
 PHI__FN void phi__keep_clear(phi__oauth_grant *grant);

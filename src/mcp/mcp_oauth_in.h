@@ -27,8 +27,8 @@ typedef struct phi__oauth phi__oauth;
 #ifndef PHI_NO_LISTEN
 /* Listens on 127.0.0.1; port 0 means any port. path is borrowed until phi__redirect_free. `got` is
    called with the query of each GET of the path, without '?', borrowed during the call. If `got`
-   returns PHI_OK, the browser shows that the page can be closed, else that no authorization waits
-   for the redirect. Fails as phi__serve_new does. */
+   returns PHI_OK, the browser shows that the page can be closed; otherwise, that no authorization
+   waits for the redirect. Fails as phi__serve_new does. */
 PHI__FN phi_status phi__redirect_new(phi__io *io, uint16_t port, const char *path,
                                      phi_status (*got)(void *ctx, phi_str query), void *ctx,
                                      phi__redirect **out, char *message, size_t message_size);
@@ -55,8 +55,8 @@ typedef struct phi__oauth_listener {
 } phi__oauth_listener;
 
 /* Makes the object; sends nothing. memory must outlive a callback that frees the object. url: the
-   MCP server. desc is borrowed until phi__oauth_free; client_name too, for a desc that has none.
-   PHI_BAD_ARG: the url is unusable. */
+   MCP server. desc and client_name are borrowed until phi__oauth_free; client_name is used if the
+   desc has none. PHI_BAD_ARG: the url is unusable. */
 PHI__FN phi_status phi__oauth_new(phi_runtime *rt, phi_memory *memory,
                                   const phi_mcp_oauth_desc *desc, phi_str url,
                                   const char *client_name, const phi__oauth_listener *listener,
@@ -70,8 +70,8 @@ PHI__FN void phi__oauth_free(phi__oauth *oauth);
    file or phi_step. */
 PHI__FN phi_status phi__oauth_header(phi__oauth *oauth, phi_str *value);
 
-/* Appends the value of the header DPoP, signed by the host's key, if the token is bound to it.
-   After a failure, phi_last_error has the message. */
+/* Appends the value of the header DPoP, signed by the host's key, if the token is bound to that
+   key. After a failure, phi_last_error has the message. */
 PHI__FN phi_status phi__oauth_proof(phi__oauth *oauth, const char *method, phi_str url,
                                     phi__buf *out);
 

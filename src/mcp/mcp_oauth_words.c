@@ -56,7 +56,7 @@ static phi__oauth_reach phi__url_reach_v4(uint32_t a) {
 }
 
 /* Reads an IPv4 address in all forms that resolvers accept: one to four numbers, of which the last
-   fills the remaining bytes. False: it is no such address. */
+   fills the remaining bytes. False: the host is not such an address. */
 static bool phi__url_v4(phi_str host, uint32_t *out) {
     uint64_t parts[4], a = 0;
     size_t n = 0, at = 0;
@@ -402,7 +402,8 @@ static phi_str phi__oauth_value(phi__oauth_scan *s) {
     return phi__str(to, n);
 }
 
-/* Reads the challenges of a header. A word before "=" is a parameter; others begin a challenge. */
+/* Reads the challenges of a header. A word before "=" is a parameter; any other word begins a
+   challenge. */
 static void phi__oaw_header(phi__oauth_scan *s, phi__oauth_dare *out) {
     s->bearer = false;
     for (;;) {

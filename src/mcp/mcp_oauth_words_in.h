@@ -16,7 +16,7 @@ typedef enum phi__oauth_reach {
     PHI__OAUTH_LOOPBACK
 } phi__oauth_reach;
 
-/* The parts of an http or https URL. They point into its text. */
+/* The parts of an http or https URL. They point into the text of the URL. */
 typedef struct phi__oauth_url {
     phi_str origin, host;
     phi_str path;  /* begins with a slash; may be empty */
@@ -37,12 +37,12 @@ PHI__FN bool phi__url_same_host(const phi__oauth_url *a, const phi__oauth_url *b
 /* True if `resource` is the server's URL or contains it (RFC 8707). */
 PHI__FN bool phi__url_covers(phi_str resource, const phi__oauth_url *server);
 
-/* Appends the URL as a resource: origin in lower case, without fragment and (if there is no query)
-   last slash. */
+/* Appends the URL as a resource: the origin in lower case, no fragment, and no last slash unless
+   there is a query. */
 PHI__FN void phi__url_put_resource(phi__buf *out, const phi__oauth_url *url);
 
-/* These write the well-known URLs to `out` in the order of trying. Return the count; 0: no
-   memory. */
+/* These write the well-known URLs to `out` in the order in which they are tried. They return the
+   count; 0: no memory. */
 enum { PHI__OAUTH_KNOWN = 3 };
 PHI__FN size_t phi__url_resources(phi_arena *arena, const phi__oauth_url *server,
                                   phi_str out[PHI__OAUTH_KNOWN]);
@@ -91,8 +91,8 @@ typedef struct phi__oauth_resource {
     phi_str scopes;   /* scopes_supported; may be empty */
 } phi__oauth_resource;
 
-/* Reads metadata of a resource. preferred: the issuer to choose if it is listed; else the first is
-   chosen. PHI_PARSE: not such a document. *fault is static. */
+/* Reads metadata of a resource. Chooses the issuer `preferred` if it is listed, otherwise the first
+   issuer. PHI_PARSE: the text is not such a document. *fault is static. */
 PHI__FN phi_status phi__oaw_resource(phi_arena *arena, phi_str text, phi_str preferred,
                                      phi__oauth_resource *out, const char **fault);
 
@@ -112,8 +112,8 @@ typedef struct phi__oauth_server {
     bool s256, documents, names_itself, offline; /* documents: client id metadata documents */
 } phi__oauth_server;
 
-/* Reads metadata of an authorization server. person: authorization_endpoint is required. PHI_PARSE:
-   not such a document. *fault is static. */
+/* Reads metadata of an authorization server. If `person`, authorization_endpoint is required.
+   PHI_PARSE: not such a document. *fault is static. */
 PHI__FN phi_status phi__oaw_server(phi_arena *arena, phi_str text, bool person,
                                    phi__oauth_server *out, const char **fault);
 PHI__FN bool phi__oauth_has(phi_str set, phi_str scope);

@@ -134,7 +134,7 @@ static void phi__watch_ended(void *ctx, const phi_mcp_reply *reply) {
         phi__watch_in(watch, PHI__WATCH_AGAIN_MS);
         return;
     }
-    while (watch->all.first != NULL) { /* refused: tell all that still wait */
+    while (watch->all.first != NULL) { /* refused: report this to all watches that still wait */
         phi__link *link = watch->all.first;
         while (link != NULL && PHI__OWNER(link, phi__watched, link)->done == NULL)
             link = link->next;
@@ -302,8 +302,8 @@ static bool phi__offers_item(phi__pages *pages, const phi_json *item) {
     return offer->items[offer->count++] != NULL;
 }
 
-/* Checks that the server is ready and has a capability (NULL: any). Messages begin with `function`.
-   PHI_UNSUPPORTED: the capability is missing. */
+/* Checks that the server is ready and, if `capability` is not NULL, that the server has it.
+   Messages begin with `function`. PHI_UNSUPPORTED: the capability is missing. */
 static phi_status phi__offers_check(phi_mcp *mcp, const char *function, const char *capability) {
     phi_runtime *rt = mcp->rt;
     if (phi_mcp_get_info(mcp).state != PHI_MCP_READY)
@@ -336,7 +336,7 @@ static bool phi__offers_notified(phi_mcp *mcp, void *part, phi_str method, const
     phi__buf text;
     if (phi__str_is(method, "notifications/subscriptions/acknowledged")) {
         phi__watch_agreed(watch, params);
-        return false; /* the session has streams of its own */
+        return false; /* not only for this part: the session has streams, too */
     }
     if (phi__str_is(method, "notifications/resources/list_changed"))
         (void)phi__mcp_tell(mcp, PHI_MCP_EV_RESOURCES, none, none, none);
@@ -427,7 +427,7 @@ PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp
 
 enum { PHI__RESOURCES_CONTENTS = 1000 }; /* most contents of one resource */
 
-/* Begins the report of an answer. made: its array, or NULL if there was no memory. */
+/* Begins the report of an answer. made: the array of items, or NULL if there was no memory. */
 static phi_mcp_got phi__offers_got(const phi__offer *offer, const phi_mcp_reply *reply,
                                    const void *made) {
     phi_mcp_got got = PHI_ZERO;

@@ -11,7 +11,7 @@ static void phi__tasks_later(struct phi__task *t);
 static void phi__tasks_answered(phi__req *r);
 
 /* Sends a notification or an answer; frees `json`. `method` is a literal. PHI_FULL: too many
-   wait. */
+   messages wait. */
 static phi_status phi__post_text(phi_mcp *mcp, phi__buf *json, phi_str method, bool first);
 
 /* Returns the agent that waits for the request, or zero. */
@@ -20,9 +20,9 @@ static phi_agent phi__req_agent(const phi__req *r);
 /* True if both are the same call. False for two empty handles. */
 static bool phi__req_same_call(phi_call a, phi_call b);
 
-/* Returns the agent to which all open requests of agents belong; zero: none, or more than one
-   agent. If they also serve one call, *only is the first of them, else NULL. A task's own requests
-   count for its call. */
+/* Returns the agent that waits for the open requests; zero: no agent or several. *only is the
+   first of the requests if they all serve one call, else NULL. A task's own requests count for
+   its call. */
 static phi_agent phi__req_calling(const phi_mcp *mcp, phi__req **only);
 
 /* Sends the request again under a new id, with further members of params. */
@@ -65,7 +65,8 @@ PHI__FN void phi__asked_unask(phi_mcp *mcp, phi__mcp_ask *a) {
     if (table != NULL && table->unasked != NULL) table->unasked(mcp, part, ask);
 }
 
-/* Ends the questions of a request's input; NULL: all. Unlinks other questions from the request. */
+/* Ends the questions of a request's input. Other questions about the request stay, without request
+   and agent. If r is NULL, ends all questions. */
 PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__req *r) {
     phi__link *link = mcp->asks.open.first;
     while (link != NULL) {
@@ -138,7 +139,7 @@ PHI__FN bool phi__asked_request(phi_mcp *mcp, const phi__rpc *rpc, phi__req *fro
     return true;
 }
 
-/* Lets the timer go on with the request, because `done` must not be called inside a part. */
+/* Makes the timer continue the request, because `done` must not be called inside a part. */
 static void phi__asked_due(phi__req *r) {
     r->input.due = true;
     if (r->input.busy) return;
@@ -166,7 +167,7 @@ PHI__FN void phi__asked_got(phi__req *r, const phi__mcp_ask *a, phi_str result, 
     if (--r->input.pending == 0 && !r->input.busy) phi__asked_due(r);
 }
 
-/* False: the connection or the request was freed. */
+/* Offers one question of the input to the parts. False: the connection or the request was freed. */
 static bool phi__asked_one(phi__req *r, phi_str key, const phi_json *question) {
     phi_str method = phi__records_get_str(question, "method");
     const phi_json *params = phi_json_get(question, "params");
@@ -291,7 +292,7 @@ struct phi__task {
     phi__req *sub;     /* a request about the task, or NULL */
     phi__timer timer;  /* fires at the next poll */
     phi_str id;        /* in the request's arena */
-    phi__buf keys;     /* keys of all questions so far, each after its length */
+    phi__buf keys;     /* keys of all questions so far; each key follows its length */
     uint32_t poll_ms, polls;
     bool over; /* the task has ended at the server */
 };
@@ -357,7 +358,7 @@ static bool phi__tasks_knows(const struct phi__task *t, phi_str key) {
 }
 
 /* Returns an input_required result with the questions whose keys are new. Stops after
-   PHI__ASKED_MOST + 1 questions, because so many are refused as a whole. NULL: no memory. */
+   PHI__ASKED_MOST + 1 questions, because that many are refused as a whole. NULL: no memory. */
 static phi_json *phi__tasks_new_input(struct phi__task *t, const phi_json *questions,
                                       phi_arena *arena, size_t *count) {
     phi_json *result = phi_json_new_object(arena), *fresh = phi_json_new_object(arena);
@@ -400,7 +401,7 @@ static void phi__tasks_read_poll(struct phi__task *t, const phi_json *task) {
     t->poll_ms = (uint32_t)ms;
 }
 
-/* Ends the request with the result or error in the task (of the extension). */
+/* Ends the request with the result or the error in a task of the extension. */
 static void phi__tasks_end(struct phi__task *t, const phi_json *task, bool failed) {
     const phi_json *error = phi_json_get(task, "error");
     int64_t code;
@@ -504,7 +505,7 @@ PHI__FN bool phi__tasks_begin(phi__req *r, const phi_json *task) {
         t->request = r;
         phi__buf_init(&t->keys, &mcp->memory);
         r->task = t;
-        r->desc.timeout_ms = r->desc.max_timeout_ms; /* the server is slow, but it is polled */
+        r->desc.timeout_ms = r->desc.max_timeout_ms; /* the task may take long and is polled */
     }
     if (t == NULL || !phi__arena_str(&r->arena, phi_json_str(id, ""), &t->id) ||
         phi__req_renew(r, true) != PHI_OK) {
@@ -518,9 +519,8 @@ PHI__FN bool phi__tasks_begin(phi__req *r, const phi_json *task) {
 
 /* ---- the lifetime of a connection's struct ---- */
 
-/* Events, `done` and parts may free the connection. Code that calls them first calls
-   phi__core_enter, which keeps the struct until phi__core_leave. Functions for links and timers do
-   so. */
+/* Events, `done` and parts may free the connection. Before such a call, the functions for links and
+   timers call phi__core_enter, which keeps the struct until phi__core_leave. */
 
 PHI__FN void phi__core_enter(phi_mcp *mcp) { mcp->depth++; }
 
@@ -662,8 +662,8 @@ static void phi__post_queue(phi_mcp *mcp, phi__mcp_item *item, bool first) {
         phi__list_push(&mcp->queue.waiting, &item->link);
 }
 
-/* Sends item->out, or queues it if the link is full. first: ahead of all that wait. Any failure
-   means that the message is lost. Never returns PHI_FULL. */
+/* Sends item->out, or queues it if the link is full. If `first`, the message goes ahead of the
+   queued ones. Any failure means that the message is lost. Never returns PHI_FULL. */
 static phi_status phi__post_item(phi_mcp *mcp, phi__mcp_item *item, bool first) {
     phi_status status = PHI_FULL;
     if (first || mcp->queue.waiting.first == NULL) status = phi__post_now(mcp, item);
@@ -708,8 +708,8 @@ PHI__FN phi_status phi__post_notification(phi_mcp *mcp, const char *method, phi_
 }
 
 /* Sends queued messages. If `all` is false, stops at the first request that is not part of the
-   handshake. Returns a request's item that could not be sent, and sets *status; the item has left
-   the queue. NULL: nothing more can be sent now. */
+   handshake. If a request could not be sent, removes its item from the queue, sets *status and
+   returns the item. NULL: nothing more can be sent now. */
 static phi__mcp_item *phi__post_flush(phi_mcp *mcp, bool all, phi_status *status) {
     while (mcp->queue.waiting.first != NULL) {
         phi__mcp_item *item = PHI__OWNER(mcp->queue.waiting.first, phi__mcp_item, link);

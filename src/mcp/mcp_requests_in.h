@@ -73,14 +73,14 @@ typedef struct phi__agreed {
 } phi__agreed;
 
 typedef struct phi__life {
-    phi__timer timer; /* to connect, to connect again, to close */
+    phi__timer timer; /* fires to connect, to connect again or to close */
     uint64_t opened_us, expired_us;
     uint32_t in_row, restarts;
     uint32_t holds;
     bool link_open; /* phi__mcp_down is still to come */
-    bool reopen;    /* open the link when it has ended */
+    bool reopen;    /* open the link again when it has ended */
     bool close;     /* the timer closes the connection */
-    bool waits;     /* a person has to authorize; no deadline */
+    bool waits;     /* a person has to authorize; deadlines pause */
     phi_mcp_state told;
     char error[256];
 } phi__life;
@@ -100,7 +100,7 @@ struct phi_mcp {
     phi_mcp_desc desc;
     phi__mcp_link *link;
     phi__phase phase;
-    uint32_t depth; /* calls of phi__core_enter that have not been left */
+    uint32_t depth; /* calls of phi__core_enter without phi__core_leave so far */
     bool dead;      /* freed; only the struct is left */
     phi__joined parts[PHI__PARTS];
     size_t part_count;
@@ -142,7 +142,7 @@ struct phi__req {
     struct phi__mcp_reading *reading;
 };
 
-/* mcp_session.c: a question from the server that a part is to answer. */
+/* mcp_session.c: a question of the server, which a part has to answer. */
 typedef struct phi__mcp_ask {
     phi__link link;
     uint64_t ask;
@@ -162,7 +162,7 @@ static inline bool phi__core_agreed(const phi_mcp *mcp) {
 
 PHI__FN void phi__core_enter(phi_mcp *mcp);
 
-/* False: the connection was freed; its struct may be gone. */
+/* False: the connection was freed, and perhaps its struct. */
 PHI__FN bool phi__core_leave(phi_mcp *mcp);
 
 static inline uint64_t phi__core_after_ms(uint64_t now_us, uint32_t ms) {
@@ -176,8 +176,8 @@ PHI__FN void phi__asking_cancel(phi_mcp *mcp, uint64_t id);
 PHI__FN bool phi__parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, phi_str before,
                              phi_str text);
 
-/* Reports PHI_MCP_EV_WARNING, at most once a second; counts the others for the next warning. False:
-   the connection was freed. */
+/* Reports PHI_MCP_EV_WARNING, at most once a second; the others are counted, and the next report
+   has their number. False: the connection was freed. */
 PHI__FN bool phi__parts_warn(phi_mcp *mcp, const char *format, ...) PHI_PRINTF(2, 3);
 
 /* Each calls a function of all parts. False: the connection was freed. phi__parts_held differs:
@@ -192,7 +192,7 @@ PHI__FN bool phi__parts_held(const phi_mcp *mcp);
 PHI__FN phi_status phi__parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_str *out);
 
 /* Sends a notification; `method` is a literal. first: before queued messages. PHI_FULL: too many
-   wait. */
+   messages wait. */
 PHI__FN phi_status phi__post_notification(phi_mcp *mcp, const char *method, phi_str params,
                                           bool first);
 
@@ -225,7 +225,8 @@ PHI__FN void phi__req_finish(phi__req *r, const phi_mcp_reply *reply);
 PHI__FN void phi__req_fail(phi__req *r, phi_status status, const char *format, ...)
     PHI_PRINTF(3, 4);
 
-/* Fails all open requests; sent_only: those that the link has. False: the connection was freed. */
+/* Fails all open requests; if sent_only, only those that the link has. False: the connection was
+   freed. */
 PHI__FN bool phi__req_fail_all(phi_mcp *mcp, phi_status status, const char *message,
                                bool sent_only);
 
@@ -240,7 +241,8 @@ PHI__FN void phi__req_progress(phi_mcp *mcp, const phi_json *params);
 /* Starts the deadline again. bounded: within max_timeout_ms. */
 PHI__FN phi_status phi__req_renew(phi__req *r, bool bounded);
 
-/* Sends queued messages; not `all`: those of the handshake. False: the connection was freed. */
+/* Sends queued messages; if `all` is false, only those of the handshake. False: the connection was
+   freed. */
 PHI__FN bool phi__req_flush(phi_mcp *mcp, bool all);
 
 PHI__FN phi_status phi__asks_join(phi_mcp *mcp);
@@ -251,7 +253,8 @@ PHI__FN phi_status phi__mtools_join(phi_mcp *mcp);
 
 /* ---- tasks (mcp_requests.c) ---- */
 
-/* Begins to poll the task in the result of `r`. False: it has no usable id; nothing was done. */
+/* Begins to poll the task in the result of `r`. False: the task has no usable id; nothing was
+   done. */
 PHI__FN bool phi__tasks_begin(phi__req *r, const phi_json *task);
 
 /* ---- mcp_session.c ---- */
@@ -261,7 +264,8 @@ enum {
     PHI__ASKED_ROUNDS = 16 /* most rounds of input for one request */
 };
 
-/* Ends the questions of a request's input, because the request ends. NULL: all questions. */
+/* Ends the questions of a request's input, because the request ends. If r is NULL, ends all
+   questions. */
 PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__req *r);
 
 /* Stops reading the request's long answer. */
@@ -273,7 +277,7 @@ PHI__FN phi_mcp_state phi__life_state(const phi_mcp *mcp);
 
 /* Opens the connection, which must be closed or failed, in the next step. */
 PHI__FN phi_status phi__life_open(phi_mcp *mcp);
-PHI__FN void phi__life_close(phi_mcp *mcp); /* closes it in the next step */
+PHI__FN void phi__life_close(phi_mcp *mcp); /* closes the connection in the next step */
 
 /* Ends requests, parts and link. Frees everything but the struct. */
 PHI__FN void phi__life_end(phi_mcp *mcp);
@@ -283,15 +287,15 @@ PHI__FN void phi__mcp_up(phi_mcp *mcp);
 PHI__FN void phi__mcp_drained(phi_mcp *mcp);
 
 /* Handles a message of the server, a JSON text that is borrowed during the call. from: the request
-   on whose answer it came, or NULL. False: connection and link were freed; do not touch the
-   link. */
+   in whose answer the message came, or NULL. False: connection and link were freed; do not touch
+   the link. */
 PHI__FN bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from);
 
 /* Reports PHI_MCP_EV_WARNING, at most once a second. False: connection and link were freed. */
 PHI__FN bool phi__mcp_warn(phi_mcp *mcp, const char *message);
 
-/* A message longer than max_message_bytes is left out. If its beginning has the id of a request,
-   the request fails. False: connection and link were freed. */
+/* Reports a message longer than max_message_bytes, which the link has left out. If `beginning` has
+   the id of a request, the request fails. False: connection and link were freed. */
 PHI__FN bool phi__mcp_cut(phi_mcp *mcp, phi_str beginning);
 
 /* Fails a request that gets no answer: HTTP refused it, or its stream ended early. body: body of an
@@ -299,13 +303,13 @@ PHI__FN bool phi__mcp_cut(phi_mcp *mcp, phi_str beginning);
 PHI__FN bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int http_status,
                            phi_str body, const char *message);
 
-/* The link has ended. PHI_OK: after close. Otherwise every request fails, and the session may open
-   the link again; fatal: it must not. False: connection and link were freed. */
+/* Reports that the link has ended. PHI_OK: it was closed. Otherwise every request fails, and the
+   session may open the link again, but not if `fatal`. False: connection and link were freed. */
 PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message);
 
-/* The server has forgotten the session (HTTP 404). Calls `agreed` with NULL and begins a new
-   handshake. out: the refused request, which the session sends again, or NULL. Other requests that
-   were sent fail. False: connection and link were freed. */
+/* Reports that the server has forgotten the session (HTTP 404). Calls `agreed` with NULL and begins
+   a new handshake. out: the refused request, which the session sends again, or NULL. Other requests
+   that were sent fail. False: connection and link were freed. */
 PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out);
 
 /* Pauses deadlines while a person has to authorize; false ends the pause. */

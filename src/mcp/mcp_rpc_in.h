@@ -110,16 +110,16 @@ struct phi__slices {
     phi__json_reader reader;
     phi__timer timer;
     /* Called after each slice, in phi_step. PHI_BUSY: more slices follow, unless the caller ends
-       the reading here. Any other status ends it; root is NULL after a failure. The caller then
-       calls phi__slices_end. */
+       the reading here. Any other status ends the reading; root is NULL after a failure. The caller
+       then calls phi__slices_end. */
     void (*sliced)(phi__slices *slices, phi_status status, phi_json *root);
 };
 
-/* Prepares to read a text, which is copied, or else borrowed until phi__slices_end. Reading starts
-   after phi__slices_go, which cannot fail. PHI_NO_MEMORY: nothing was begun. */
+/* Prepares to read a text. If `copy`, it is copied; otherwise it is borrowed until phi__slices_end.
+   Reading starts after phi__slices_go, which cannot fail. PHI_NO_MEMORY: nothing was begun. */
 PHI__FN phi_status phi__slices_begin(phi__slices *slices, phi_runtime *rt, phi_memory *memory,
                                      phi_str text, bool copy);
-PHI__FN void phi__slices_go(phi__slices *slices); /* reads from the next step on */
+PHI__FN void phi__slices_go(phi__slices *slices); /* reading starts in the next step */
 PHI__FN void phi__slices_end(phi__slices *slices);
 
 typedef enum phi__tasks {

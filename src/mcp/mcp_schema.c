@@ -26,7 +26,8 @@ typedef struct phi__mschema_walk {
 
 static bool phi__mschema_walk_node(phi__mschema_walk *w, const phi_json *node, size_t depth);
 
-/* Walks the target of a reference, once if it contains itself. False: the limits are exceeded. */
+/* Walks the target of a reference. A target that contains itself is walked once. False: the limits
+   are exceeded. */
 static bool phi__mschema_walk_ref(phi__mschema_walk *w, phi_str ref, size_t depth) {
     if (!phi__str_starts(ref, "#")) return true;
     const phi_json *target = phi__schema_ref_find(w->root, ref, &w->looked);
@@ -103,7 +104,7 @@ static void phi__mschema_subs(phi__mschema *s, phi_json *to, phi_str key, const 
     phi__mschema_set(s, to, key, made);
 }
 
-/* Copies the strings of a list such as "required". types: only names of types. */
+/* Copies the strings of a list such as "required". If `types`, copies only names of types. */
 static void phi__mschema_names(phi__mschema *s, phi_json *to, phi_str key, const phi_json *names,
                                bool types) {
     phi_json *made = phi_json_new_array(s->arena);
@@ -198,8 +199,8 @@ static bool phi__mschema_requires(const phi_json *schema, phi_str name) {
     return false;
 }
 
-/* Follows a reference, and removes it if it closes a circle without an optional property: no value
-   fits such a circle, and Gemini refuses it. */
+/* Follows a reference. A reference that closes a circle without an optional property is removed: no
+   value fits such a circle, and Gemini refuses it. */
 static void phi__mschema_follow_ref(phi__mschema *s, phi_json *node, phi__mschema_under *under) {
     phi_str ref = phi__records_get_str(node, "$ref");
     const phi_json *target = phi__schema_ref_find(s->root, ref, &s->looked);

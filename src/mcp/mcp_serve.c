@@ -559,7 +559,7 @@ PHI__FN void phi__serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) {
         phi__serving *serving = PHI__OWNER(way->waiting.first, phi__serving, at_way);
         if (serving->origin.batch != NULL) serving->origin.batch->way = NULL;
         if (serving->client != NULL && serving->origin.http) {
-            phi__sv_detach(serving); /* the session may still want the effect of the call */
+            phi__sv_detach(serving); /* the call runs on: the session may still want its effect */
             continue;
         }
         phi__sv_detach(serving);
@@ -584,7 +584,8 @@ static bool phi__serve_set_level(phi__origin *origin, const phi_json *params) {
     return phi__send_empty(origin);
 }
 
-/* Returns the era that a client asks for, else the newest with sessions. NULL: none allowed. */
+/* Returns the era of a new session: desc.era, or the era that the client asks for, or else the
+   newest era with sessions. NULL: desc.era has no sessions. */
 static const phi__era *phi__serve_agree(const phi_mcp_server *server, phi_str version) {
     const phi__era *era = server->only != NULL ? server->only : phi__eras_find(version);
     if (era != NULL && era->handshake) return era;
@@ -825,7 +826,7 @@ static void phi__serve_one(phi__incoming_message *m, const phi_json *node) {
     }
 }
 
-/* NULL: an error was sent. */
+/* Makes a batch for the messages. NULL: an error was sent. */
 static phi__batch *phi__serve_batch(phi__incoming_message *m) {
     size_t count = phi_json_count(m->root);
     const char *fault = NULL;
@@ -843,7 +844,7 @@ static phi__batch *phi__serve_batch(phi__incoming_message *m) {
         return NULL;
     }
     batch->way = m->origin.way;
-    batch->waiting = count + 1; /* one more, until all messages were read */
+    batch->waiting = count + 1; /* one more for this function, until all messages were read */
     phi__buf_init(&batch->out, &m->origin.server->rt->memory);
     return batch;
 }
@@ -882,7 +883,7 @@ static void phi__serve_read(phi__incoming_message *m, phi_status status) {
         (void)phi__refuse(&m->origin, PHI__RPC_PARSE, 400, "The message is not JSON");
 }
 
-/* Prepares a message before it is read. Uses server, client, way and heads of *from. */
+/* Prepares to read a message. Copies server, client, way and heads from *from. */
 static void phi__mcp_serve_begin(phi__incoming_message *m, const phi__long *from,
                                  phi_arena *arena) {
     memset(m, 0, sizeof *m);

@@ -46,7 +46,7 @@ typedef struct phi_mcp_incoming {
 } phi_mcp_incoming;
 
 /* Questions that a client can answer. PHI_MCP_CAN_TASKS: the client accepts tasks, and
-   phi_mcp_server_desc.tasks is set. Also bits of phi_mcp_serve_tool.needs. */
+   phi_mcp_server_desc.tasks is set. phi_mcp_serve_tool.needs has these bits, too. */
 enum {
     PHI_MCP_CAN_SAMPLE = 1,
     PHI_MCP_CAN_ELICIT = 2,
@@ -59,7 +59,7 @@ typedef struct phi_mcp_serve_tool {
     const char *title;         /* (default: the tool's label) */
     const char *output_schema; /* JSON Schema; results get structured content (default: none) */
     const char *annotations;   /* JSON object such as {"readOnlyHint":true} (default: none) */
-    uint32_t needs;            /* PHI_MCP_CAN_ bits; other clients are refused (default: none) */
+    uint32_t needs;            /* PHI_MCP_CAN_ bits; clients without them are refused */
     bool task;                 /* a call becomes a task at once if the client accepts tasks */
 } phi_mcp_serve_tool;
 
@@ -108,7 +108,7 @@ typedef struct phi_mcp_serve_prompt {
     void *user_data;
 } phi_mcp_serve_prompt;
 
-/* A request to complete an argument. Strings are borrowed during the call. prompt or uri is
+/* A request to complete an argument. Strings are borrowed during the call. Either prompt or uri is
    NULL. */
 typedef struct phi_mcp_serve_completion {
     const char *prompt; /* name of a prompt */
@@ -202,19 +202,19 @@ enum {
     PHI_MCP_SERVE_PROMPTS = 4
 };
 
-/* Replaces the lists of `desc` that the bits `lists` name; other fields are ignored. The new lists
-   are borrowed as the first ones were. Clients get a notification. Calls under way continue. A list
-   that was NULL in the first desc is never offered. PHI_BAD_ARG: as for phi_mcp_serve; nothing
-   changed. */
+/* For each bit in `lists`, replaces the server's list by the list in `desc`. Ignores other fields
+   of `desc`. The new lists are borrowed as the first ones were. Clients get a notification. Calls
+   under way continue. A list that was NULL in the first desc is never offered. PHI_BAD_ARG: as for
+   phi_mcp_serve; nothing changed. */
 PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_server_desc *desc,
                                       uint32_t lists);
 /* Tells subscribed clients that a resource has changed. */
 PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri);
-/* Sends a log message. incoming: to the client of this request; NULL: to all clients of legacy
-   eras. Only clients that want the level get it. level: "debug", "info", "notice", "warning",
-   "error", "critical", "alert" or "emergency". data: JSON text or plain text. Slow clients may lose
-   it; with `incoming`, PHI_FULL reports that. PHI_BAD_ARG: unknown level, or a request of another
-   server. */
+/* Sends a log message to the client of `incoming`, or if that is NULL, to all clients of legacy
+   eras. Only clients that want the level get the message. level: "debug", "info", "notice",
+   "warning", "error", "critical", "alert" or "emergency". data: JSON text or plain text. Slow
+   clients may lose the message; with `incoming`, PHI_FULL reports that. PHI_BAD_ARG: unknown level,
+   or a request of another server. */
 PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_incoming *incoming,
                                       const char *level, const char *logger, const char *data);
 
@@ -229,8 +229,8 @@ typedef struct phi_mcp_ask_desc {
     const char *method;
     const char *params; /* JSON object; copied (default {}) */
     /* Names the question within its request; copied. A client may answer a question by its name
-       before it is asked. Ignored for a task (default: number of the question, "1", or the next
-       free one). */
+       before the question is asked. Ignored for a task (default: number of the question, "1", or
+       the next free one). */
     const char *key;
     /* Called once, in phi_step, unless the request ends earlier; arguments are borrowed during the
        call. PHI_OK: result is the client's answer. PHI_REFUSED: `message` is the client's error.
@@ -252,9 +252,9 @@ PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, 
                                     const char *message);
 /* Makes a tool call a task. Its client gets a handle at once. Later the client reads the status
    (the last text of the progress), answers questions, cancels, or fetches the result. The tool runs
-   on as before. Tasks are in memory only. PHI_OK also if the call is a task. PHI_UNSUPPORTED: the
-   client accepts no tasks, and waits for the result. PHI_BUSY: the client has a question that is
-   not answered yet. PHI_BAD_ARG: not a tool call. */
+   on as before. Tasks are in memory only. PHI_OK also if the call is already a task.
+   PHI_UNSUPPORTED: the client accepts no tasks, and waits for the result. PHI_BUSY: the client has
+   a question that is not answered yet. PHI_BAD_ARG: not a tool call. */
 PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming);
 
 /* ---- answers to reads, prompts and completions ---- */

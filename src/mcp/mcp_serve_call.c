@@ -47,7 +47,7 @@ static phi_status phi__tasked_begin(phi__serving *serving) {
         return PHI_NO_MEMORY;
     }
     serving->timer.fire = phi__tasked_fire;
-    serving->round++; /* the task's id differs from every requestState */
+    serving->round++; /* so that the task's id differs from every requestState */
     phi__sask_state(serving, task->id);
     task->status = "working";
     task->created_ms = task->updated_ms = phi__io_wall_ms(server->rt->io);
@@ -167,8 +167,8 @@ static void phi__srun_close(void *user_data, void *call) { (void)user_data, (voi
 
 /* ---- the result ---- */
 
-/* Returns the structured content of a result, if the tool has an output schema: the details or else
-   the text. NULL: none. error->message tells why if the content is required. */
+/* Returns the structured content of a result if the tool has an output schema: the details, or else
+   the text, as JSON. NULL: there is none. If the schema is violated, error->message tells why. */
 static const phi_json *phi__srun_structured(phi__serving *serving, const phi_message *result,
                                             phi_schema_error *error) {
     phi_arena *arena = &serving->arena;
@@ -191,7 +191,7 @@ static const phi_json *phi__srun_structured(phi__serving *serving, const phi_mes
     return value;
 }
 
-/* Writes the members of a result. */
+/* Writes the members of a call's result. */
 static void phi__srun_members(phi__serving *serving, const phi_message *result, phi__buf *out) {
     phi_schema_error error;
     const phi_json *structured = phi__srun_structured(serving, result, &error);
@@ -283,7 +283,7 @@ static void phi__srun_over(phi__agent *agent, phi_status status, const phi_failu
     phi__end_drop(agent);
 }
 
-/* Called when the host has freed the agent; a hook gets the agent's handle. */
+/* Called when the host has freed the hidden agent, whose handle it got in a hook. */
 static void phi__srun_gone(phi__agent *agent) {
     phi__serving *serving = phi__srun_of(agent);
     if (serving == NULL) return;

@@ -68,8 +68,8 @@ PHI__FN bool phi__admit_host(const phi_mcp_server_desc *desc, phi_str host) {
     return desc->any_address && desc->token != NULL && desc->allowed_hosts == NULL;
 }
 
-/* True for a loopback origin or one of desc->allowed_origins. Without an origin (at is NULL), the
-   request does not come from a web page. */
+/* True for a loopback origin or one of desc->allowed_origins. A request without an origin (at is
+   NULL) does not come from a web page and is allowed. */
 static bool phi__admit_origin(const phi_mcp_server_desc *desc, phi_str origin) {
     size_t scheme = phi__str_find_nocase(origin, 0, "http://") == 0    ? 7
                     : phi__str_find_nocase(origin, 0, "https://") == 0 ? 8
@@ -80,7 +80,8 @@ static bool phi__admit_origin(const phi_mcp_server_desc *desc, phi_str origin) {
     return scheme > 0 && phi__admit_ends(origin) && phi__admit_is_loopback(origin);
 }
 
-/* True if no important header occurs twice. A proxy might have used the other one. */
+/* True if no important header occurs twice. Of two values, a proxy might have used the other
+   one. */
 static bool phi__admit_once(const phi__http_head *head) {
     static const char *const names[] = {"authorization", "content-type", "last-event-id", "origin"};
     for (size_t i = 1; i < head->header_count; i++) {
@@ -105,7 +106,7 @@ static bool phi__admit_token(const char *token, phi_str authorization) {
 
 typedef struct phi__mcp_events {
     uint64_t stream;      /* number of the stream; 0: events have no ids, and none are kept */
-    uint64_t first, next; /* number of the oldest kept event, and of the next one; from 1 */
+    uint64_t first, next; /* numbers of the oldest kept event and the next event, from 1 */
     phi__buf kept;
 } phi__mcp_events;
 
@@ -137,8 +138,8 @@ typedef struct phi__mcp_post {
     phi__serve_exchange *exchange; /* NULL when the exchange is over */
     phi__timer timer;              /* sends pings; at the end, frees the way */
     phi__buf heads, body;          /* heads: "name: value\n" each */
-    char session[33];              /* a session that began here; sent in the answer's head */
-    char of[33];                   /* session of the request, or empty */
+    char session[33];              /* id of a session that began here, for the answer's head */
+    char of[33];                   /* id of the request's session, or empty */
     phi__mcp_events events;
     bool streams; /* the answer has begun as a stream */
     bool last;    /* the server sends no more messages */
@@ -175,7 +176,7 @@ static void phi__web_moor(phi__mcp_post *post) {
     post->adrift = false;
 }
 
-/* Ends the way. The timer frees it in a later turn. */
+/* Ends the way. The timer frees the way later. */
 static void phi__web_over(phi__mcp_post *post) {
     phi__web_moor(post);
     post->exchange = NULL;
@@ -207,7 +208,8 @@ static phi__header phi__web_header(const char *name, phi_str value) {
     return header;
 }
 
-/* Makes the headers of an answer. type: of the body, or NULL. Returns their number. */
+/* Makes the headers of an answer. type: media type of the body, or NULL. Returns the number of
+   headers. */
 static size_t phi__web_heads(const phi__mcp_post *post, const char *type, phi__header out[3]) {
     size_t n = 0;
     if (type != NULL) out[n++] = phi__web_header("Content-Type", phi_str_of(type));
@@ -232,7 +234,7 @@ static void phi__web_on_timer(phi__timer *timer) {
     phi_mcp_server *server = http->server;
     phi__io *io = http->io;
     if (post->exchange != NULL) {
-        /* Keeps a quiet stream open, or begins one because the answer takes long. */
+        /* Keep a quiet stream open, or begin one because the answer takes long. */
         char first[48] = ":\n\n";
         if (!post->streams && !phi__web_begin(post)) {
             phi__serve_drop(post->exchange);
@@ -256,7 +258,8 @@ static void phi__web_on_timer(phi__timer *timer) {
     phi__web_release(io, post);
 }
 
-/* Sends an event; if adrift, keeps it. False: not all of it could be sent or kept. */
+/* Sends an event. If the stream is adrift, only keeps the event. False: not all of it could be sent
+   or kept. */
 static bool phi__web_event(phi__mcp_post *post, phi_str json) {
     if (json.len == 0) return true;
     phi__buf out = phi__buf_of(post->http->memory);
@@ -325,12 +328,12 @@ static void phi__web_session(phi__mcp_way *way, phi__client *client) {
 
 static void phi__web_taken(phi__mcp_way *way) {
     phi__mcp_post *post = PHI__OWNER(way, phi__mcp_post, way);
-    phi__buf_free(&post->body); /* a call can last for hours */
+    phi__buf_free(&post->body); /* freed now, because a call can last for hours */
     phi__buf_free(&post->heads);
     if (!post->last && !post->streams) phi__web_timer_in(post, PHI__MCP_HTTP_BEGIN_MS);
 }
 
-/* False: the request was refused. */
+/* True if the request is admitted. Otherwise it was refused. */
 static bool phi__web_admit(const phi__serve_http *http, phi__serve_exchange *exchange,
                            const phi__http_head *head) {
     const phi_mcp_server_desc *desc = &http->server->desc;
@@ -353,7 +356,7 @@ static bool phi__web_admit(const phi__serve_http *http, phi__serve_exchange *exc
 
 /* ---- requests ---- */
 
-/* Returns the value of a header; at is NULL if it is missing. */
+/* Returns the value of a header. at is NULL if the header is missing. */
 static phi_str phi__web_get(void *ctx, const char *name) {
     const phi__mcp_post *post = (const phi__mcp_post *)ctx;
     phi_str rest = phi__buf_str(&post->heads);
@@ -370,7 +373,7 @@ static void phi__web_on_body(void *ctx, const char *bytes, size_t len) {
     phi__buf_add(&((phi__mcp_post *)ctx)->body, bytes, len);
 }
 
-/* Prepares the events of a session's stream. Streams of the first era cannot be resumed. */
+/* Prepares the events of a session's stream, with ids if the era has resumption. */
 static void phi__web_in_session(phi__mcp_post *post, const phi__client *client) {
     if (client == NULL) return;
     memcpy(post->of, phi__client_id(client), sizeof post->of);
@@ -446,7 +449,7 @@ static phi__mcp_post *phi__web_post_new(phi__serve_http *http, phi__serve_exchan
     return post;
 }
 
-/* Finds the stream to resume, by the id of its last event ("3-1"). NULL: it is not kept any
+/* Finds the stream to resume, by the id of its last event ("3-1"). NULL: the stream is not kept any
    more. */
 static phi__mcp_post *phi__web_lost(const phi__serve_http *http, phi_str id,
                                     const phi__client *client, phi_str *missed) {

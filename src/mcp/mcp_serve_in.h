@@ -26,11 +26,11 @@ typedef struct phi__mcp_way_table {
        the transport later reports the end of the way with phi__serve_way_gone, in another phi_step.
        After `last`, only the transport uses the way. */
     bool (*send)(phi__mcp_way *way, phi_str json, int http_status, bool last);
-    /* Called when this way's `initialize` has begun a session, so that HTTP can send the header
-       Mcp-Session-Id in its answer. NULL for stdio, which needs no names. */
+    /* Called when `initialize` on this way has begun a session, so that its answer can have the
+       header Mcp-Session-Id. NULL for stdio, which needs no session ids. */
     void (*session)(phi__mcp_way *way, phi__client *client);
-    /* Called when a long message was read and answered, or is being handled. The transport may free
-       its text and headers, and pass the next message. */
+    /* Called when a long message was read and answered, or is being handled. The transport may then
+       free the message's text and headers, and pass the next message. */
     void (*taken)(phi__mcp_way *way);
 } phi__mcp_way_table;
 
@@ -45,7 +45,7 @@ struct phi__mcp_way {
 /* Headers of an HTTP request; NULL for stdio. */
 typedef struct phi__heads {
     phi_str version, method, name; /* MCP-Protocol-Version, Mcp-Method, Mcp-Name; may be empty */
-    /* Returns any header, such as "Mcp-Param-Region". at is NULL if it is missing. */
+    /* Returns any header, such as "Mcp-Param-Region". at is NULL if the header is missing. */
     phi_str (*get)(void *ctx, const char *name);
     void *ctx;
 } phi__heads;
@@ -58,18 +58,20 @@ typedef struct phi__heads {
 PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi__mcp_way *way,
                                 phi_str json, const phi__heads *heads);
 
-/* The peer is gone, or accepts no more messages. Forgets the way, which the transport then frees.
-   Cancels calls that were to be answered there, except those of a legacy session over HTTP. */
+/* Called when the peer is gone or accepts no more messages. Forgets the way, which the transport
+   then frees. Cancels calls that were to be answered there, except those of a legacy session over
+   HTTP. */
 PHI__FN void phi__serve_way_gone(phi_mcp_server *server, phi__mcp_way *way);
 
 /* ---- sessions ---- */
 
-/* HTTP: true if too many streams are open to add one. */
+/* True if too many HTTP streams are open to add one. */
 PHI__FN bool phi__sv_crowded(const phi_mcp_server *server);
 
-/* Makes the way the client's stream for messages outside of requests. False: it has one already. */
+/* Makes the way the client's stream for messages outside of requests. False: the client has a
+   stream already. */
 PHI__FN bool phi__serve_listen(phi_mcp_server *server, phi__client *client, phi__mcp_way *way);
-PHI__FN void phi__client_end(phi__client *client); /* ends a session: after DELETE, or idle */
+PHI__FN void phi__client_end(phi__client *client); /* ends a session, after DELETE or when idle */
 PHI__FN const char *phi__client_id(const phi__client *client); /* 32 hex digits */
 
 /* Finds a session by the value of Mcp-Session-Id. NULL: none (HTTP 404). */
@@ -90,15 +92,15 @@ PHI__FN void phi__sio_free(phi__serve_stdio *stdio);
 typedef struct phi__serve_http phi__serve_http;
 
 /* True if `host`, from a request, is a loopback name, the address of the server, or one of
-   desc->allowed_hosts. Ports are ignored. With any_address, a token and no allowed_hosts: any
-   name. */
+   desc->allowed_hosts. Ports are ignored. With any_address, a token and no allowed_hosts, any name
+   is allowed. */
 PHI__FN bool phi__admit_host(const phi_mcp_server_desc *desc, phi_str host);
 
 /* Listens as the desc says. After a failure, phi_last_error has the message. */
 PHI__FN phi_status phi__web_new(phi_mcp_server *server, phi__serve_http **out);
 PHI__FN uint16_t phi__web_port(const phi__serve_http *http);
 
-/* Frees the transport. The server no longer uses its ways. */
+/* Frees the transport. The server must not use the transport's ways afterwards. */
 PHI__FN void phi__web_free(phi__serve_http *http);
 #endif
 

@@ -65,7 +65,8 @@ PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,
     phi__buf_char(out, '}');
 }
 
-/* Sends the answer to a message; json may be empty. In a batch, the last answer sends all. */
+/* Sends the answer to a message; json may be empty. In a batch, the answers are collected, and the
+   last call sends them. */
 static void phi__send_text(phi__origin *origin, phi_str json, int http_status) {
     phi__batch *batch = origin->batch;
     phi__mcp_way *way = origin->way;
@@ -197,7 +198,7 @@ PHI__FN phi__serving *phi__sv_find(phi_mcp_incoming incoming) {
     if (incoming.server == NULL) return NULL;
     phi__slot *slot = phi__slots_find(&incoming.server->slots, incoming.index, incoming.gen);
     phi__serving *serving = slot != NULL ? (phi__serving *)slot->object : NULL;
-    /* the host has no more to do for an ended task */
+    /* the host has nothing more to do for an ended task */
     return serving != NULL && serving->kind != PHI__SERVING_TASK ? serving : NULL;
 }
 
@@ -486,8 +487,8 @@ static bool phi__sask_has(const phi__serving *serving, phi_str key) {
     return false;
 }
 
-/* Returns the number of the question, or the next one that is no key of another question. A key of
-   a task must not occur twice, so keys of the host are not used for tasks. */
+/* Returns a key that no other question has: the question's number, or the next free one. A key of a
+   task must not occur twice, so keys of the host are not used for tasks. */
 static phi_str phi__sask_number(const phi__serving *serving, char out[16]) {
     const char *format = serving->task != NULL ? "task-%u" : "%u";
     unsigned number = serving->asked;
@@ -692,8 +693,8 @@ static void phi__sask_required(phi__serving *serving) {
     phi__sask_crowded(server);
 }
 
-/* Answers the first question that has an answer. If `late`, fails the first without one. False:
-   none left. */
+/* Ends the first question that has an answer or, if `late`, the first of all. False: no question
+   was ended. */
 static bool phi__sask_settle(phi__serving *serving, const phi_json *inputs, bool late) {
     for (phi__link *link = serving->asks.first; link != NULL; link = link->next) {
         phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
@@ -738,7 +739,7 @@ static void phi__sask_due(phi__timer *timer) {
     if (serving != NULL && !server->retired && serving->asks.first != NULL) {
         if (!late)
             phi__sask_required(serving);
-        else /* new questions get a deadline of their own */
+        else /* new questions get a new deadline */
             (void)phi__sask_until(server, &serving->timer);
     }
     (void)phi__sask_leave(server);

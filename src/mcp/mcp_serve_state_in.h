@@ -154,7 +154,7 @@ typedef struct phi__long {
 struct phi_mcp_server {
     phi_runtime *rt;
     phi_mcp_server_desc desc; /* the host's desc, with defaults filled in */
-    const phi__era *only;     /* era of desc.era; NULL: all eras */
+    const phi__era *only;     /* the only era that desc.era allows; NULL: all eras */
     unsigned char key[32];    /* key for requestState */
     phi__slots slots;
     phi__list serving, clients, longs;
@@ -172,7 +172,7 @@ struct phi_mcp_server {
 };
 
 /* Fills `out` with random bytes that nobody can guess. On a runtime with a tape, the runtime's
-   random bytes follow from a seed on the tape, so the system's are used. */
+   random bytes follow from a seed on the tape, so random bytes of the system are used. */
 PHI__FN void phi__client_secret(const phi_mcp_server *server, void *out, size_t len);
 
 /* ---- mcp_serve_request.c ---- */
@@ -181,8 +181,8 @@ PHI__FN void phi__client_secret(const phi_mcp_server *server, void *out, size_t 
    if the era has no audio. */
 PHI__FN void phi__send_block(phi__buf *out, const phi_content *block, const phi__era *era);
 
-/* phi__send_open begins a result and phi__send_close ends and sends it; its members are written in
-   between. If the buffer has failed, an error is sent. phi__send_open_complete also writes the
+/* phi__send_open begins a result, the caller writes the members, and phi__send_close ends and sends
+   the result. If the buffer has failed, an error is sent. phi__send_open_complete also writes the
    members that each complete result of 2026-07-28 has. */
 PHI__FN void phi__send_open(const phi__origin *origin, phi__buf *out);
 PHI__FN void phi__send_open_complete(const phi__origin *origin, phi__buf *out);
@@ -205,7 +205,8 @@ PHI__FN bool phi__refuse_memory(phi__origin *origin);
 /* Ends the answer without a message. */
 PHI__FN void phi__send_nothing(phi__origin *origin, int http_status);
 
-/* Begins a notification; its params are written next. phi__send_noted ends and sends it. */
+/* Begins a notification. The caller then writes the params, and phi__send_noted ends and sends
+   it. */
 PHI__FN void phi__send_note(phi_mcp_server *server, phi__buf *out, const char *method);
 PHI__FN bool phi__send_noted(phi__mcp_way *way, phi__buf *out);
 PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,
@@ -219,7 +220,7 @@ PHI__FN void phi__long_end_all(phi_mcp_server *server);
 /* Makes a request that the host works on. NULL: an error was sent. */
 PHI__FN phi__serving *phi__sv_new(const phi__origin *origin, phi__sv_kind kind,
                                   const phi_json *params);
-PHI__FN phi__serving *phi__sv_find(phi_mcp_incoming incoming); /* NULL: stale */
+PHI__FN phi__serving *phi__sv_find(phi_mcp_incoming incoming); /* NULL if the handle is stale */
 PHI__FN phi_mcp_incoming phi__sv_handle(const phi__serving *serving);
 
 /* Removes the request from its way. */
@@ -251,14 +252,14 @@ PHI__FN void phi__sv_progress(phi__serving *serving, double progress, double tot
 PHI__FN phi_status phi__sv_log(phi_mcp_server *server, phi__mcp_way *way, const char *level,
                                const char *logger, const char *data);
 
-/* Handles a session's answer to our request; `message` tells why if it is malformed. */
+/* Handles a session's answer to our request. If the answer is malformed, `message` tells why. */
 PHI__FN void phi__sask_answered(phi_mcp_server *server, const phi__client *client,
                                 const phi__rpc *answer);
 
-/* Writes "index.gen.round." and a keyed hash: a name of the request that only its client knows. */
+/* Writes a name of the request that only its client knows: "index.gen.round." and a keyed hash. */
 PHI__FN void phi__sask_state(const phi__serving *serving, char out[PHI__MCP_STATE]);
 
-/* Finds the request with such a name. NULL: none. */
+/* Finds the request that phi__sask_state has named. NULL: none. */
 PHI__FN phi__serving *phi__sask_named(phi_mcp_server *server, phi_str state);
 
 /* Starts the deadline of a task's question. */

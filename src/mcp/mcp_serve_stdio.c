@@ -72,8 +72,8 @@ static void phi__sio_due(phi__timer *timer) {
         phi__sio_end(stdio, "the client does not take its messages");
     else if (!phi__sio_owes(stdio) || phi__io_now_us(io) >= stdio->until)
         phi__sio_end(stdio, "");
-    else
-        (void)phi__io_timer_set(io, &stdio->timer, stdio->until); /* has a place in the heap */
+    else /* cannot fail: the timer has a place in the heap */
+        (void)phi__io_timer_set(io, &stdio->timer, stdio->until);
 }
 
 static void phi__sio_ended(void *ctx, phi_status status, const char *message) {

@@ -9,7 +9,7 @@
 enum {
     PHI__MCP_LISTEN_DELAY_MS = 1000,
     PHI__MCP_LISTEN_DELAY_MOST_MS = 30000,
-    PHI__MCP_LISTEN_STEADY_US = 60000000 /* a stream that lasted this long was no failure */
+    PHI__MCP_LISTEN_STEADY_US = 60000000 /* a stream that lasted this long did not fail */
 };
 
 static void phi__mcp_listen_open(phi_mcp *mcp);
@@ -47,7 +47,7 @@ static void phi__mcp_listen_open(phi_mcp *mcp) {
     bool any = false;
     phi__buf params = phi__buf_of(&mcp->memory);
     phi__buf_text(&params, "{\"notifications\":{");
-    for (size_t i = 0; i < PHI__COUNT(lists); i++) { /* lists whose changes the server reports */
+    for (size_t i = 0; i < PHI__COUNT(lists); i++) { /* ask for lists that may change */
         const phi_json *list = phi_json_get(mcp->agreed.capabilities, lists[i][0]);
         bool changes = phi__records_get_bool(list, "listChanged");
         phi__records_true(&params, lists[i][1], changes);
@@ -162,7 +162,7 @@ static void phi__hs_initialized(void *ctx, const phi_mcp_reply *reply) {
     if (mcp->dead || mcp->phase != PHI__INITIALIZING) return;
     if (reply->status == PHI_REFUSED && (g->legacy || g->silent) && pinned == NULL &&
         !g->second_try) {
-        g->legacy = false; /* the guess was wrong, or the server has changed */
+        g->legacy = false; /* the assumption was wrong, or the server has changed */
         g->second_try = true;
         phi__hs_probe(mcp, phi__eras_modern());
     } else if (reply->status != PHI_OK)
@@ -207,8 +207,8 @@ static void phi__hs_initialize(phi_mcp *mcp) {
     if (status != PHI_OK) phi__hs_fail(mcp, status, "initialize: the request could not be sent");
 }
 
-/* Picks the newest of the server's versions that this library supports. result: its answer; NULL:
-   it refused the version of the probe. */
+/* Picks the newest of the server's versions that this library supports. result: the server's
+   answer; NULL: the server refused the version of the probe. */
 static void phi__hs_pick(phi_mcp *mcp, const phi_json *versions, const phi_json *result) {
     const phi__era *era = NULL;
     phi_json_iter it = phi_json_each(versions);
@@ -278,7 +278,7 @@ static void phi__hs_probe(phi_mcp *mcp, const phi__era *era) {
         phi__hs_fail(mcp, status, "server/discover: the request could not be sent");
 }
 
-/* Begins the handshake. `ended` is called once unless other code changes the phase. PHI_OK:
+/* Begins the handshake. `ended` is called once, unless other code changes the phase first. PHI_OK:
    agreed.era is set. */
 static void phi__hs_begin(phi_mcp *mcp,
                           void (*ended)(phi_mcp *mcp, phi_status status, const char *message)) {
@@ -341,7 +341,7 @@ static void phi__life_limit(phi_mcp *mcp) {
 }
 
 /* Keeps a message as one clean line, because it may contain bytes from the server. Also copies the
-   line to `words`: a callback may open the connection again, which clears the kept one. */
+   line to `words`: a callback may open the connection again, which clears the kept line. */
 static void phi__life_error(phi_mcp *mcp, const char *message,
                             char words[sizeof(((phi_mcp *)0)->life.error)]) {
     (void)snprintf(words, sizeof mcp->life.error, "%s", message);
@@ -398,7 +398,7 @@ static void phi__life_agreed(phi_mcp *mcp, phi_status status, const char *messag
         return;
     }
     mcp->phase = PHI__SETTLING;
-    mcp->life.holds = 1; /* own hold of this function, as parts may settle at once */
+    mcp->life.holds = 1; /* this function's own hold: parts may call phi__mcp_settle now */
     if (!phi__req_flush(mcp, true) || !phi__parts_ready(mcp)) return;
     phi__mcp_settle(mcp);
 }
@@ -423,7 +423,7 @@ PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const ch
         if (!mcp->life.close) phi__life_shut(mcp); /* else the timer ends the connection */
         return phi__core_leave(mcp);
     }
-    if (mcp->life.reopen) phi__life_in(mcp, 0); /* now phi_mcp_reconnect can connect */
+    if (mcp->life.reopen) phi__life_in(mcp, 0); /* phi_mcp_reconnect waited until now */
     if (phase == PHI__BROKEN || mcp->life.reopen) return phi__core_leave(mcp);
     phi__life_error(mcp, message, words);
     uint64_t lasted_us = phi__io_now_us(mcp->rt->io) - mcp->life.opened_us;
@@ -434,7 +434,8 @@ PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const ch
         return phi__core_leave(mcp);
     }
     mcp->phase = PHI__RESTING;
-    /* Some servers exit if the first message is not initialize. They get it the next time. */
+    /* Some servers exit if the first message is not initialize. Such a server gets initialize the
+       next time. */
     if (phase == PHI__PROBING && mcp->desc.era == NULL) mcp->agreed.legacy = true;
     uint64_t ms = mcp->desc.restart_delay_ms;
     for (uint32_t i = 0; i < mcp->life.in_row && ms < PHI__LIFE_DELAY_MOST_MS; i++) ms *= 2;
@@ -642,7 +643,7 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
             (void)phi__parts_notified(mcp, rpc.method, rpc.params);
         return;
     case PHI__RPC_INVALID: {
-        /* Fails the request that the message should answer, before its deadline. */
+        /* The request that the message should answer fails now, not at its deadline. */
         phi__req *r = NULL;
         uint64_t id;
         if (rpc.method.len == 0 && phi__rpc_number(rpc.id, &id)) r = phi__req_find(mcp, id);
@@ -655,8 +656,8 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
     }
 }
 
-/* Returns the request that a long text answers, by an id among the first values. Returns NULL for a
-   request of the server, because it may have the same id. */
+/* Returns the request that a long text answers, found by an id among the first values. Returns NULL
+   for a request of the server, whose id may be the same as one of ours. */
 static phi__req *phi__incoming_whose(phi_mcp *mcp, phi_str text) {
     phi__req *r = NULL;
     phi__json_fields fields;
@@ -711,7 +712,8 @@ static void phi__incoming_sliced(phi__slices *slices, phi_status status, phi_jso
     (void)phi__core_leave(mcp);
 }
 
-/* True if json is a long answer: it is read in slices from the next step on, or has failed. */
+/* True if json is a long answer: it is then read in slices from the next step on, or its request
+   has failed. */
 static bool phi__incoming_long(phi_mcp *mcp, phi_str json) {
     phi__req *r = json.len > PHI__SLICES_WHOLE ? phi__incoming_whose(mcp, json) : NULL;
     if (r == NULL) return false;
@@ -843,7 +845,7 @@ PHI__FN bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from) {
         phi_arena_init(&arena, &mcp->memory, 0);
         phi_status status = phi__rpc_parse(&arena, json, &root);
         if (status != PHI_OK) {
-            /* Fails the request that the message answers, before its deadline. */
+            /* The request that the message answers fails now, not at its deadline. */
             phi__req *r = status != PHI_PARSE ? phi__incoming_whose(mcp, json) : NULL;
             if (r != NULL)
                 phi__req_fail(r, status,

@@ -75,7 +75,7 @@ static void phi__stdio_exited(void *ctx, int code, int signal_number) {
 
 /* ---- stdout and stderr of the child ---- */
 
-/* False: the link was freed. */
+/* Passes a line to the session, unless the line is empty. False: the link was freed. */
 static bool phi__stdio_line(phi__stdio *s, phi_str line) {
     line = phi__str_trim(line);
     return line.len == 0 || phi__mcp_message(s->link.mcp, line, NULL);
@@ -178,8 +178,8 @@ static phi_status phi__stdio_send(phi__mcp_link *link, phi__out *out) {
     phi__buf_drop(&s->rest, status == PHI_OK ? taken : s->rest.len);
     if (s->rest.len == 0 && s->rest.cap > PHI__STDIO_KEEP) phi__buf_free(&s->rest);
     if (status != PHI_STALE) return status;
-    /* The child has closed its stdin and will probably exit; its exit code and stderr tell why. So
-       the message counts as sent. */
+    /* The child has closed its stdin and will probably exit. Its exit code and stderr will tell
+       why, so the message counts as sent. */
     if (!s->deaf) phi__stdio_in(s, link->mcp->desc.close_ms);
     s->deaf = true;
     return PHI_OK;

@@ -23,11 +23,11 @@ typedef struct phi__mcp_tool {
     char hash[65];
 } phi__mcp_tool;
 
-/* The input for one tool of a box. */
+/* A definition from which one tool of a box is made. */
 typedef struct phi__definition {
     phi_str original;
     phi_str definition;
-    bool held; /* definition is the accepted older one; a newer one waits */
+    bool held; /* definition is the accepted older one; a newer one is not accepted yet */
 } phi__definition;
 
 /* One list of tools. Only shown.new_hash changes after the list is made. The last user frees the
@@ -39,11 +39,11 @@ typedef struct phi__toolbox {
     phi__mcp_tool *items;
     size_t count;
     uint64_t version;
-    size_t users; /* agents, plus the connection itself */
+    size_t users; /* number of agents, plus 1 for the connection itself */
 } phi__toolbox;
 
 typedef struct phi__known_tool {
-    phi__link link; /* in the order of the last list that had the tool */
+    phi__link link; /* ordered by the last list that had the tool */
     phi_str name;   /* the server's name for the tool */
     phi_str definition;
     phi_str waiting; /* a new definition that is not accepted yet, or empty */
@@ -113,7 +113,8 @@ static phi__known_tool *phi__known_find(const phi__known *known, phi_str name) {
 }
 
 /* Records a tool of the current list. NULL: no memory. *before: the accepted definition if the new
-   one differs from it and was not reported yet, else empty; valid until the new one is accepted. */
+   one differs from it and was not reported yet, else empty. It is valid until the new one is
+   accepted. */
 static phi__known_tool *phi__known_offer(phi__known *known, phi_str name, phi_str definition,
                                          phi_str *before) {
     phi__known_tool *tool = phi__known_find(known, name);
@@ -215,7 +216,7 @@ static bool phi__news_tell(phi_mcp *mcp, phi__news *news) {
 
 /* ---- calls of a server's tools: each sends a request whose answer becomes the result ---- */
 
-/* A call ends once: with a result, or when it is cancelled, finished by other code or freed with
+/* A call ends once: with a result, or because it is cancelled, finished by other code or freed with
    its agent. The request to the server is then cancelled. A call waits while the connection is
    being opened again. */
 
@@ -258,8 +259,8 @@ static void phi__calls_fail_str(phi__mcp_call *c, phi_str words) {
     phi__calls_give(c, &content, 1, NULL, true);
 }
 
-/* Fails with "MCP call failed: JSON-RPC error -32602: unknown tool". code is 0 if the server sent
-   no error. */
+/* Fails the call with a message such as "MCP call failed: JSON-RPC error -32602: unknown tool".
+   code is 0 if the server sent no error. */
 static void phi__calls_fail(phi__mcp_call *c, phi_status status, int code, phi_str message) {
     phi__buf words = phi__buf_of(c->memory);
     phi__buf_text(&words, "MCP call failed: ");
@@ -288,7 +289,7 @@ static phi_str *phi__calls_one(phi__outcome *out) {
     return &content->text;
 }
 
-/* Makes a result that violates the output schema an error, because models rely on the schema.
+/* Turns a result that violates the output schema into an error, because models rely on the schema.
    False: no memory. */
 static bool phi__calls_check(const phi__mcp_call *c, const phi_json *structured,
                              phi__outcome *out) {
@@ -300,7 +301,7 @@ static bool phi__calls_check(const phi__mcp_call *c, const phi_json *structured,
     else {
         phi_status status = phi__schema_check(out->arena.memory, c->tool->output, structured,
                                               "structuredContent", &error);
-        if (status != PHI_PARSE) return true; /* the result fits, or cannot be checked */
+        if (status != PHI_PARSE) return true; /* the content fits, or cannot be checked */
     }
     phi__buf words = phi__buf_of(out->arena.memory);
     phi__buf_text(&words, "MCP call failed: the result does not fit the tool's output schema: ");
@@ -521,7 +522,7 @@ static void phi__calls_cancel(void *user_data, phi_call call) {
     if (c != NULL) phi__calls_end(c);
 }
 
-/* Repeats the call after a snapshot was loaded if the tool is idempotent. Else the call fails. */
+/* After a snapshot was loaded, repeats the call if the tool is idempotent; otherwise fails it. */
 static phi_flow phi__calls_resume(void *user_data, phi_call call, phi_str arguments) {
     static const char words[] = "MCP call failed: the program was started anew while this call was "
                                 "under way; whether the server has done it is not known";
@@ -640,8 +641,8 @@ static bool phi__toolbox_json(phi__toolbox_maker *m, const phi_json *node, phi_s
     return node == NULL || phi_json_write(&m->box->arena, node, 0, out) == PHI_OK;
 }
 
-/* Sets the name that models use. False: no memory; or *left_out is true: no variant of the name is
-   free. */
+/* Sets the name that models use. False: there is no memory, or no variant of the name is free and
+   *left_out is true. */
 static bool phi__toolbox_name(phi__toolbox_maker *m, phi__mcp_tool *item, bool *left_out) {
     const char *prefix = m->t->mcp->desc.name_prefix;
     phi_str original = item->shown.original;
@@ -742,7 +743,7 @@ static void phi__toolbox_fill(phi__toolbox_maker *m, phi__mcp_tool *item, phi_to
     tool->may_defer = !desc->never_deferred;
     tool->source = desc->name != NULL && desc->name[0] != '\0' ? desc->name : "mcp";
     tool->timeout_ms = PHI_UNLIMITED; /* requests have deadlines, and may wait for people */
-    /* phi__calls_fit checks them; there, null means an absent value */
+    /* phi__calls_fit checks them, and takes null as an absent value */
     tool->checks_arguments = true;
 }
 
@@ -878,7 +879,7 @@ static bool phi__mtools_diff(phi__mcp_tools *t, phi__toolbox *was, phi__toolbox 
     return fine && !words->failed;
 }
 
-/* Makes `box` the current list. Frees it instead if it equals the current one. */
+/* Makes `box` the current list, or frees `box` if the current list is equal. */
 static void phi__mtools_install(phi__mcp_tools *t, phi__toolbox *box) {
     phi__toolbox *was = t->now;
     phi_str none = phi__str("", 0);
@@ -940,8 +941,8 @@ static bool phi__mtools_item(phi__pages *pages, const phi_json *tool) {
     return true;
 }
 
-/* Compares a definition with the known one. If changes are held, the known one is used. False: no
-   memory. */
+/* Compares a definition with the known one. If changes are held, the known definition replaces the
+   new one. False: no memory. */
 static bool phi__mtools_compare(phi__mcp_tools *t, phi__definition *definition) {
     bool hold = t->mcp->desc.hold_changed_tools;
     phi_str before;
@@ -964,7 +965,7 @@ static bool phi__mtools_build(phi__mcp_tools *t) {
     phi__toolbox *box = phi__toolbox_new(t, t->definitions, t->count, false);
     if (box == NULL) return false;
     phi__mtools_install(t, box);
-    /* Drops the oldest known tools that the list lacks while there are too many tools or bytes. */
+    /* While there are too many tools or bytes, drop the oldest known tools that the list lacks. */
     phi__known *known = &t->known;
     size_t most = (size_t)desc->max_list * 2;
     size_t most_bytes = phi__mul(desc->max_message_bytes, 2);

@@ -18,9 +18,9 @@
 extern "C" {
 #endif
 
-/* Returns the source for phi_tool_options.sources of any agent of the runtime, always the same
-   pointer. The source is valid until phi_mcp_free, which fails while agents have tools of it. The
-   list is empty before the server is ready. During a restart, the last list stays. */
+/* Returns the source for phi_tool_options.sources of any agent of the runtime. The pointer is
+   always the same. The source is valid until phi_mcp_free, which fails while agents have its tools.
+   The list is empty before the server is ready. During a restart, the last list stays. */
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp);
 
 /* A tool for a host to show. Strings are terminated. */
@@ -35,7 +35,7 @@ typedef struct phi_mcp_tool {
     phi_str annotations; /* JSON text, or empty */
     /* The server's hints, with the specification's defaults. The server may be wrong. */
     bool read_only, destructive, idempotent, open_world;
-    /* The definition has changed: this is the accepted one; calls fail until
+    /* The definition has changed; this struct shows the accepted one. Calls fail until
        phi_mcp_accept_tool. */
     bool held;
     const char *hash;     /* SHA-256 of the definition, 64 hex digits */

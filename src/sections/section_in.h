@@ -7,12 +7,14 @@
 
 /* ---- section.c ---- */
 
-/* Returns the name of a table for messages: its name, else its id without braces. Never empty. */
+/* Returns a table's name for messages: its member "name", else its id without braces. Never
+   empty. */
 PHI__FN phi_str phi__sec_name(const phi_json *node);
 /* True if the URL begins with http:// or https://. */
 PHI__FN bool phi__sec_is_address(const char *url);
 
-/* Resolves paths in the file's directory. The list is NULL-ended. NULL: no memory, or no paths. */
+/* Resolves paths in the file's directory. The list is NULL-ended. NULL: no memory, or there are no
+   paths. */
 PHI__FN const char *const *phi__sec_places(phi__cfg_ground *ground, const phi__cfg_texts *paths);
 
 /* ---- section_mcp.c, section_openapi.c: the table, begin, use and end ---- */

@@ -151,7 +151,7 @@ static const char *const *phi__sec_mcp_env(phi_arena *arena, const phi_json *map
     return list;
 }
 
-/* Splits a command that is one text. *words is NULL after a problem was reported. */
+/* Splits a command that is one text. If *words is NULL, a problem was reported. */
 static phi_status phi__sec_mcp_split(phi__cfg_ground *ground, const phi_json *command,
                                      const char *const **words) {
 #ifndef PHI_NO_PROCESS
@@ -170,8 +170,8 @@ static phi_status phi__sec_mcp_split(phi__cfg_ground *ground, const phi_json *co
     return PHI_OK;
 }
 
-/* Makes argv from `command` (a list, or a text that is split as in a shell) and `args`. *out is
-   NULL after a problem was reported. */
+/* Makes argv from `command` (a list, or a text that is split as in a shell) and `args`. If *out is
+   NULL, a problem was reported. */
 static phi_status phi__sec_mcp_argv(phi__cfg_ground *ground, const phi_json *node,
                                     const phi__cfg_mcp_server *t, const char *const **out) {
     const char *const *words = NULL;
@@ -225,7 +225,7 @@ static const char *phi__sec_mcp_uri(phi__cfg_ground *ground, const char *path) {
     return out.at;
 }
 
-/* Makes a root's URI from a URI or a path. *uri is NULL after a problem was reported. */
+/* Makes a root's URI from a URI or a path. If *uri is NULL, a problem was reported. */
 static phi_status phi__sec_mcp_root(phi__cfg_ground *ground, const phi_json *item,
                                     const char **uri) {
     static const char field[] = "mcp.instances.roots";
@@ -251,7 +251,7 @@ static phi_status phi__sec_mcp_root(phi__cfg_ground *ground, const phi_json *ite
     return *uri != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* Sets the roots. Sets none after a problem was reported. */
+/* Sets the roots. If a problem was reported, sets none. */
 static phi_status phi__sec_mcp_roots(phi__cfg_ground *ground, const phi_json *list,
                                      phi_mcp_desc *desc) {
     size_t n = phi_json_count(list), there = 0;
@@ -406,7 +406,7 @@ PHI__FN phi_status phi__sec_mcp_begin(phi__cfg_ground *ground, const phi_json *n
     return PHI_OK;
 }
 
-/* Opens all connections before it waits for the first. making->work is set once all are opened. */
+/* Opens all connections before it waits for the first. making->work is set when all are opened. */
 PHI__FN phi_status phi__sec_mcp_use(void *state, phi__cfg_making *making) {
     phi__sec_mcp_state *s = (phi__sec_mcp_state *)state;
     phi__cfg_used used;
@@ -419,7 +419,7 @@ PHI__FN phi_status phi__sec_mcp_use(void *state, phi__cfg_making *making) {
     while (status == PHI_OK && phi__making_used(making, "mcp", "mcp", s->node, making->at, &used)) {
         phi__sec_mcp_link *link = NULL;
         if (used.node != NULL) link = phi__sec_mcp_find(s, making, making->at, &used);
-        if (link != NULL && link->mcp == NULL) link = NULL; /* the problem was reported */
+        if (link != NULL && link->mcp == NULL) link = NULL; /* its problem was reported */
         if (link != NULL) status = phi__sec_mcp_wait(making, link, making->at);
         if (link != NULL && status == PHI_OK)
             status = phi__making_source(making, phi_mcp_tools(link->mcp));

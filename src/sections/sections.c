@@ -143,7 +143,7 @@ typedef struct phi__cfg_skills {
     bool no_index;
 } phi__cfg_skills;
 
-/* The skills of an agent that names some. */
+/* The skills of an agent whose profile names some. */
 typedef struct phi__sec_skills_part {
     struct phi__sec_skills_part *next;
     phi_skills *skills;
@@ -301,7 +301,7 @@ static phi_status phi__sec_skill_use(void *state, phi__cfg_making *making) {
     phi__sec_skill_state *s = (phi__sec_skill_state *)state;
     phi_skills *skills = s->all;
     phi_status status = PHI_OK;
-    /* Names in the host's own profile choose skills of the file, if any. */
+    /* Skills named in the host's own profile come from the file's [skills], if there is one. */
     const phi_agent_desc *base = making->ground->desc.base;
     bool hosts =
         base != NULL && base->profile != NULL && making->profile.skills == base->profile->skills;
@@ -344,7 +344,7 @@ static bool phi__protected_keep(phi__protected *p, phi_str path) {
     return true;
 }
 
-/* Keeps the absolute path without links, and the path itself. */
+/* Keeps a path, and the absolute path without links that it resolves to. */
 static bool phi__protected_resolved(phi__protected *p, phi_str path) {
     const char *absolute;
     phi_str copy;
@@ -361,7 +361,7 @@ static bool phi__protected_word(phi__protected *p, phi_str word) {
     if (word.len == 0 || word.at[0] == '-' || phi__str_find(word, 0, "://") != SIZE_MAX)
         return true;
     if (memchr(word.at, '/', word.len) == NULL && memchr(word.at, '.', word.len) == NULL)
-        return true; /* a program in PATH, or no file */
+        return true; /* a program in PATH, or not a file */
     if (word.at[0] == '/') return phi__protected_resolved(p, word);
     if (!phi__protected_keep(p, word)) return false;
     if (word.at[0] == '~') return true;
@@ -396,7 +396,7 @@ static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool al
         return true;
     while ((member = phi_json_next(&it)) != NULL) {
         bool named = all;
-        /* has patterns, not commands */
+        /* [permissions] has patterns, not commands */
         if (depth == 0 && phi__str_is(it.key, "permissions")) continue;
         for (size_t i = 0; i < PHI__COUNT(keys); i++) named = named || phi__str_is(it.key, keys[i]);
         if (!phi__protected_tree(p, member, named, depth + 1)) return false;
@@ -432,7 +432,7 @@ typedef struct phi__cfg_permissions {
     const char *home, *shell_tools;
 } phi__cfg_permissions;
 
-/* The rules of one agent, and the host's two hooks that run after them. */
+/* The rules of one agent, and two hooks of the host that are called after the rules. */
 typedef struct phi__sec_perm_one {
     struct phi__sec_perm_one *next;
     phi_permissions *permissions;
@@ -538,7 +538,8 @@ static phi_status phi__sec_perm_read(phi__cfg_ground *ground, phi__sec_perm_stat
     return PHI_OK;
 }
 
-/* Makes one->permissions; NULL after a problem was reported. Fails only with PHI_NO_MEMORY. */
+/* Makes one->permissions. If it stays NULL, a problem was reported. Fails only with
+   PHI_NO_MEMORY. */
 static phi_status phi__sec_perm_make(phi__sec_perm_state *s, phi__cfg_making *making,
                                      phi__sec_perm_one *one) {
     phi__cfg_ground *ground = making->ground;
@@ -689,7 +690,7 @@ typedef struct phi__sec_script_state {
     phi__sec_script_set *sets;
 } phi__sec_script_state;
 
-/* Warns and returns true if the value is not run. */
+/* True if the value cannot be run. A warning was then added. */
 static bool phi__sec_script_skips(phi__cfg_ground *ground, const phi_json *node, const char *key,
                                   uint32_t point, const char *command) {
     if (strstr(command, "::") != NULL && strchr(command, '/') == NULL) {
@@ -736,8 +737,9 @@ static phi_status phi__sec_script_add(phi__cfg_ground *ground, phi__sec_script_s
     return PHI_OK;
 }
 
-/* Selects the scripts of an agent. Keys are for the server of the top agent's model. A sub-agent
-   has only scripts that guard tools and, if it has no key of its own, scripts for keys. */
+/* Selects the scripts of an agent. Scripts for keys are for the server of the top agent's model.
+   A sub-agent gets only scripts that guard tools and, if it has no key of its own, scripts for
+   keys. */
 static phi_status phi__sec_script_of(const phi__sec_script_state *s, const phi__cfg_making *making,
                                      phi_scripts_desc *desc) {
     const uint32_t guards = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
@@ -785,7 +787,7 @@ static phi_status phi__sec_script_use(void *state, phi__cfg_making *making) {
     if (desc.count == 0) return PHI_OK;
     set = (phi__sec_script_set *)phi_arena_alloc(ground->arena, sizeof *set);
     if (set == NULL) return PHI_NO_MEMORY;
-    desc.workspace = making->top->workspace; /* "./check" is relative to the top agent's */
+    desc.workspace = making->top->workspace; /* "./check" is inside the top agent's workspace */
     desc.allocator = ground->memory->allocator;
     set->scripts = phi_scripts_new(&desc, &error);
     if (set->scripts == NULL && error.status == PHI_NO_MEMORY) return PHI_NO_MEMORY;
@@ -808,7 +810,7 @@ static void phi__sec_script_end(void *state) {
 
 /* ---- the list of all sections ---- */
 
-/* The top of a file, as these sections read it. */
+/* The top level of a file, as these sections read it. */
 typedef struct phi__cfg_sections {
     uint64_t set;
     const phi_json *node;

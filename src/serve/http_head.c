@@ -229,7 +229,7 @@ static phi_status phi__head_parse(phi__http_head *head) {
     size_t at = head->bytes.at[0] == '\r' ? 2 : 0, n = head->lines - 1;
     phi_status status = phi__head_request_line(head, phi__head_line(&head->bytes, &at));
     if (status != PHI_OK) return status;
-    if (n > 0) { /* `room` is NULL here: a head is parsed once */
+    if (n > 0) { /* `room` is still NULL, because a head is parsed once */
         head->room = (phi__header *)phi__alloc(head->memory, n * sizeof *head->room);
         if (head->room == NULL) return PHI_NO_MEMORY;
         head->room_count = n;
@@ -244,7 +244,7 @@ static phi_status phi__head_parse(phi__http_head *head) {
     return status;
 }
 
-/* Checks the byte c, which was just added to `bytes`. PHI_OK: it ends the head. */
+/* Checks the byte c, which was just added to `bytes`. PHI_OK: c ends the head. */
 static phi_status phi__head_byte(phi__http_head *head, char c) {
     size_t len = head->bytes.len - head->line_at; /* length of the line, with c */
     bool after_cr = len > 1 && head->bytes.at[head->bytes.len - 2] == '\r';
@@ -275,7 +275,7 @@ static phi_status phi__head_byte(phi__http_head *head, char c) {
 
 typedef enum phi__head_state {
     PHI__HEAD_DONE,
-    PHI__HEAD_FIXED, /* `left` bytes follow, and nothing else */
+    PHI__HEAD_FIXED, /* `left` bytes follow; then the body ends */
     PHI__HEAD_SIZE,
     PHI__HEAD_EXTENDED, /* after the ';' of a size */
     PHI__HEAD_SIZE_LF,

@@ -14,22 +14,22 @@
 #include "io/io_in.h"
 
 #ifndef PHI_NO_LISTEN
-/* limits is copied; zeros mean defaults. */
+/* Zeros in `limits` mean defaults. The struct is copied. */
 PHI__FN void phi__http_head_init(phi__http_head *head, phi_memory *memory,
                                  const phi__http_head_limits *limits);
-PHI__FN void phi__http_head_clear(phi__http_head *head); /* for the next request */
+PHI__FN void phi__http_head_clear(phi__http_head *head); /* prepares for the next request */
 PHI__FN void phi__http_head_free(phi__http_head *head);  /* may be called twice */
 
 /* Reads bytes up to the end of the head, and sets *used. PHI_OK: the head is complete. PHI_BUSY:
    more bytes are needed. PHI_PARSE: refused. */
 PHI__FN phi_status phi__http_head_read(phi__http_head *head, const char *bytes, size_t len,
                                        size_t *used);
-PHI__FN bool phi__http_head_begun(const phi__http_head *head); /* true after a byte of a request */
+PHI__FN bool phi__http_head_begun(const phi__http_head *head); /* true after the first byte */
 PHI__FN void phi__http_head_body_init(phi__http_head_body *body, const phi__http_head *head);
 
-/* Reads bytes of the body, and sets *used. *piece: the part that belongs to the body; may be empty.
-   PHI_OK: the body is complete. PHI_BUSY: call again, with more if all were used. PHI_PARSE:
-   refused. */
+/* Reads bytes of the body, and sets *used. *piece: the part of the bytes that belongs to the body;
+   may be empty. PHI_OK: the body is complete. PHI_BUSY: call again, with more bytes if all were
+   used. PHI_PARSE: refused. */
 PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const char *bytes,
                                             size_t len, size_t *used, phi_str *piece);
 #endif

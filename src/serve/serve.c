@@ -51,8 +51,8 @@ struct phi__serve_exchange {
     bool expects_continue; /* "100 Continue" was not sent yet */
     bool chunked;          /* the answer is chunked */
     bool kept;             /* phi__serve_keep was called */
-    bool soon;             /* the timer is set to now, not to a deadline */
-    bool eof, shut;        /* eof: the peer has ended sending; shut: we have ended */
+    bool soon;             /* the timer is set to fire now, not at a deadline */
+    bool eof, shut;        /* eof: the peer has ended sending; shut: we have ended sending */
 };
 
 struct phi__serve {
@@ -63,7 +63,7 @@ struct phi__serve {
     phi__watch watch;
     phi__timer timer; /* tries again to watch the port */
     phi__list live, dead;
-    size_t count; /* number in `live` */
+    size_t count; /* number of connections in `live` */
     uint32_t busy;
     bool freed;
 };
@@ -117,8 +117,8 @@ static const char *phi__serve_reason(int http_status) {
     return "Unknown";
 }
 
-/* True if the headers can be sent: names are tokens, values have no control characters, and none is
-   set by the server itself. */
+/* True if the headers can be sent: names are tokens, values have no control characters, and the
+   server does not set these headers itself. */
 static bool phi__serve_fit(const phi__header *headers, size_t count) {
     static const char *const own[] = {"Connection", "Content-Length", "Date", "Transfer-Encoding"};
     for (size_t k = 0; k < count; k++) {
@@ -158,7 +158,7 @@ typedef union phi__port_address {
     struct sockaddr_in6 v6;
 } phi__port_address;
 
-/* Parses an address. Returns its length in bytes, or 0 if it is no literal. */
+/* Parses an address. Returns its length in bytes, or 0 if the text is not a literal. */
 static socklen_t phi__port_read(const char *text, uint16_t port, phi__port_address *out) {
     memset(out, 0, sizeof *out);
     if (inet_pton(AF_INET, text, &out->v4.sin_addr) == 1) {
@@ -268,7 +268,7 @@ static void phi__conn_leave(phi__serve *s) {
     while (s->dead.first != NULL) {
         phi__serve_exchange *c = phi__conn_of(s->dead.first);
         phi__list_take(&s->dead, &c->link);
-        phi__http_head_free(&c->head); /* a callback may have borrowed from it and from `in` */
+        phi__http_head_free(&c->head); /* callbacks may have borrowed from head and `in` */
         phi__buf_free(&c->in);
         phi__buf_free(&c->out);
         phi__free(memory, c, sizeof *c);
@@ -336,7 +336,7 @@ static void phi__conn_queued(phi__serve_exchange *c) {
     }
 }
 
-/* Removes the bytes of a failed append. Returns PHI_NO_MEMORY. */
+/* Removes the bytes of an append to `out` that failed. Returns PHI_NO_MEMORY. */
 static phi_status phi__conn_undo(phi__serve_exchange *c, size_t len) {
     c->out.len = len;
     c->out.failed = false;
@@ -419,7 +419,7 @@ static phi_status phi__serve_put_head(phi__serve_exchange *c, int http_status,
     if (c->out_state != PHI__CONN_OPEN || http_status < 200 || http_status > 599 ||
         !phi__serve_fit(headers, count))
         return PHI_BAD_ARG;
-    /* True below if the connection can serve another request after this answer. */
+    /* keep_alive stays true if the connection can serve another request after this answer. */
     bool drops = c->in_state == PHI__CONN_BODY && !c->expects_continue && c->body.refused == 0 &&
                  !c->head.chunked && c->body.left <= PHI__SERVE_DROP_BYTES;
     c->keep_alive = c->keep_alive && !c->eof && !phi__port_full(c->serve) &&
@@ -529,8 +529,7 @@ static void phi__serve_begin_exchange(phi__serve_exchange *c) {
     }
     if (c->out_state != PHI__CONN_OPEN || !c->expects_continue || phi__conn_unread(c) > 0) return;
     phi__buf_text(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
-    if (c->out.failed)
-        (void)phi__conn_undo(c, 0); /* the peer sends the body after a while anyway */
+    if (c->out.failed) (void)phi__conn_undo(c, 0); /* the peer then sends the body after a delay */
     c->expects_continue = false;
     phi__conn_queued(c);
 }
@@ -555,7 +554,7 @@ static bool phi__serve_read_head(phi__serve_exchange *c) {
     return false;
 }
 
-/* Keeps or ends the connection after all of an answer was sent. */
+/* Keeps or ends the connection after the whole answer was sent. */
 static void phi__serve_sent(phi__serve_exchange *c) {
     if (c->out_state != PHI__CONN_ENDED || phi__conn_waiting(c) > 0) return;
     c->write_by_us = UINT64_MAX;
@@ -581,7 +580,7 @@ static void phi__serve_run(phi__serve_exchange *c) {
         else
             more = c->in_state == PHI__CONN_BODY && phi__serve_read_body(c);
     }
-    c->soon = false; /* requests of callbacks are handled below */
+    c->soon = false; /* the code below does the work that callbacks asked for */
     if (c->fd >= 0) phi__conn_flush(c);
     if (c->fd >= 0) phi__serve_sent(c);
     if (c->fd < 0) return;

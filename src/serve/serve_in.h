@@ -32,7 +32,7 @@ typedef struct phi__http_head_limits {
     uint32_t max_headers;    /* default 100 */
 } phi__http_head_limits;
 
-/* The head of a request. Strings point into it and are valid until it is cleared. */
+/* The head of a request. Strings point into the head and are valid until it is cleared. */
 typedef struct phi__http_head {
     phi_str method;    /* as received: a token, case-sensitive */
     phi_str target;    /* as received */
@@ -44,7 +44,7 @@ typedef struct phi__http_head {
     bool http_1_0;
     bool keep_alive;       /* the connection may serve another request */
     bool expects_continue; /* the body waits for "100 Continue" */
-    bool chunked;          /* a chunked body; else length is its length */
+    bool chunked;          /* the body is chunked; otherwise `length` is its length */
     uint64_t length;
 
     int refused; /* HTTP status of the refusal, or 0 */
@@ -100,9 +100,9 @@ typedef struct phi__serve_desc {
     void *ctx;
 } phi__serve_desc;
 
-/* Listens. PHI_BAD_ARG: the address is no literal, or no loopback address and any_address is not
-   set. PHI_REFUSED: the port is in use or not permitted. `message` gets a terminated text with the
-   reason; it may be NULL if its size is 0. */
+/* Listens. PHI_BAD_ARG: the address is not a literal, or is not a loopback address and any_address
+   is not set. PHI_REFUSED: the port is in use or not permitted. `message` gets a terminated text
+   with the reason; it may be NULL if its size is 0. */
 PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi__serve **out,
                                   char *message, size_t message_size);
 PHI__FN uint16_t phi__serve_port(const phi__serve *serve);
@@ -111,20 +111,22 @@ PHI__FN size_t phi__serve_connections(const phi__serve *serve);
 /* Ends all exchanges (`gone`), and closes all connections and the port. NULL is harmless. */
 PHI__FN void phi__serve_free(phi__serve *serve);
 
-/* Keeps an exchange after `request` has returned. calls is copied; ctx is for its functions. */
+/* Keeps an exchange after `request` has returned. `calls` is copied; ctx is passed to its
+   functions. */
 PHI__FN void phi__serve_keep(phi__serve_exchange *exchange, const phi__serve_calls *calls,
                              void *ctx);
 
 /* Sends a whole answer; everything is copied. The server adds Content-Length, Connection and Date.
-   The exchange is over, except after PHI_BAD_ARG: an invalid header, a status below 200 or above
-   599, or an answer that has already begun. PHI_NO_MEMORY: the connection was closed. */
+   The exchange is then over. PHI_BAD_ARG: an invalid header, a status below 200 or above 599, or an
+   answer that has already begun; the exchange is not over. PHI_NO_MEMORY: the connection was
+   closed. */
 PHI__FN phi_status phi__serve_reply(phi__serve_exchange *exchange, int http_status,
                                     const phi__header *headers, size_t header_count, phi_str body);
 
 /* Sends the status and a message (or NULL) as plain text, like phi__serve_reply. */
 PHI__FN void phi__serve_refuse(phi__serve_exchange *exchange, int http_status, const char *message);
 
-/* Begins a streamed answer: chunked, or with HTTP/1.0 up to the end of the connection. PHI_BAD_ARG
+/* Begins a streamed answer. It is chunked; with HTTP/1.0 it ends with the connection. PHI_BAD_ARG
    as for phi__serve_reply. PHI_NO_MEMORY: nothing was sent. */
 PHI__FN phi_status phi__serve_begin(phi__serve_exchange *exchange, int http_status,
                                     const phi__header *headers, size_t header_count);
