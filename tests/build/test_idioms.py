@@ -92,7 +92,7 @@ class Idioms(unittest.TestCase):
 
     def test_the_program_gives_null_to_each_free(self):
         self.assertEqual(check(GOOD, "--program"), (0, "\n".join([
-            "#define PHI_IMPLEMENTATION", '#include "phi_tools.h"', "int main(void) {", "    phi_thing_free(NULL);",
+            '#include "phi_tools.h"', "int main(void) {", "    phi_thing_free(NULL);",
             "    return 0;", "}", ""])))
 
 
