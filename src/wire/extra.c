@@ -38,7 +38,7 @@ static bool phi__extra_listed(const char *const *list, const char *path) {
     return false;
 }
 
-/* True if phi writes a member of the object at the path. */
+/* True if the list has a path that begins with this path and a dot. */
 static bool phi__extra_above(const char *const *list, const char *path) {
     size_t n = strlen(path);
     for (; list != NULL && *list != NULL; list++)
@@ -178,7 +178,7 @@ static void phi__extra_put(phi__buf *out, phi__json_text key, phi_str value) {
     phi__buf_wrap(out, "\":", value, "");
 }
 
-/* Writes one array with the elements of both. */
+/* Writes one array with the elements of both arrays. */
 static void phi__extra_put_lists(phi__buf *out, phi__json_text key, phi_str wide, phi_str narrow) {
     phi_str more = phi__str_trim(phi__str(narrow.at + 1, narrow.len - 2));
     phi__extra_put(out, key, phi__str(wide.at, wide.len - 1));

@@ -54,7 +54,7 @@ static bool phi__fill_slice(phi__encoder *e) {
     return !e->failed;
 }
 
-/* Allocates the whole rendering, after its length is known. */
+/* Allocates the memory of the whole rendering, whose length is known now. */
 static bool phi__fill_take(phi__encoder *e) {
     phi__fill *f = &e->fill;
     f->measured = true;
