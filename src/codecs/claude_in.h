@@ -54,11 +54,13 @@ static inline void phi__claude_append(phi__encoder *e, const phi_message *m, boo
 PHI__FN bool phi__claude_late_version(phi_str api_version);
 PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec);
 
-/* As phi__claude_plan_of, for these messages. With a budget the API requires that the message whose
-   calls were just answered begins with thinking. If it does not, no thinking is requested. */
+/* As phi__claude_plan_of, but looks at the messages too. With a budget the API requires that the
+   message whose calls were just answered begins with thinking. If it does not, no thinking is
+   requested. */
 PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e);
 
-/* Write ,"thinking":{...} and ,"output_config":{...}, if needed. with_format: with the format. */
+/* Write ,"thinking":{...} and ,"output_config":{...}, if needed. with_format: also the answer's
+   format. */
 PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p);
 PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
 

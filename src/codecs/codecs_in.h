@@ -27,11 +27,11 @@ PHI__FN bool phi__queries_models_url(const phi__queries *q, phi_str url, phi_str
                                      phi__buf *out);
 PHI__FN bool phi__queries_count_url(const phi__queries *q, phi_str url, phi__buf *out);
 
-/* Moves the members of a model call's body that a count accepts to the start of `body`. *out is
-   their text, without the braces. False if the body is no object. */
+/* Keeps only the members of a model call's body that a count accepts, moved to the start of `body`.
+   *out is their text, without the braces. False if the body is no object. */
 PHI__FN bool phi__queries_members(const phi__queries *q, char *body, size_t len, phi_str *out);
 
-/* Appends the text before the members. any: members follow. */
+/* Appends the text that comes before the members. any: true if members follow. */
 PHI__FN void phi__queries_before(const phi__queries *q, const phi_model *model, bool any,
                                  phi__buf *out);
 
