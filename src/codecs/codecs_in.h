@@ -13,7 +13,7 @@ typedef struct phi__queries {
     const char *counted,
         *count; /* end of a model call's path, and its replacement for a count; NULL: no count */
     const char *const *kept;    /* members that a count accepts, ended by NULL; NULL: all */
-    const char *before, *after; /* text around those members */
+    const char *before, *after; /* text around the kept members */
     bool names_model;           /* the count's body has a member for the model */
     const char *tokens;         /* the answer's member with the number of tokens */
 } phi__queries;

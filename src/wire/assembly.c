@@ -298,7 +298,7 @@ PHI__FN void phi__assembly_init(phi__assembly *a, phi_memory *memory) {
     phi__buf_init(&a->response_id, memory);
     phi__buf_init(&a->details, memory);
     phi__buf_init(&a->failure_words, memory);
-    a->held.bytes.memory = memory; /* the only member of `held` that needs it */
+    a->held.bytes.memory = memory; /* the only buffer of `held` that is used */
 }
 
 PHI__FN void phi__assembly_free(phi__assembly *a) {

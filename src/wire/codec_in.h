@@ -52,8 +52,8 @@ PHI__FN bool phi__assembly_takes_more(phi__assembly *a, size_t *n);
 PHI__FN size_t phi__assembly_find(const phi__assembly *a,
                                   int64_t key); /* the latest block, or SIZE_MAX */
 
-/* Returns the last block if it is open and of this kind, else a new one. A text or thinking block
-   before the new one is closed. For protocols that do not announce the start of a block. */
+/* Returns the last block if it is open and of this kind, else opens a new one. This closes the block
+   before it, except a call. For protocols that do not announce the start of a block. */
 PHI__FN size_t phi__assembly_current(phi__assembly *a, phi_content_kind kind);
 
 /* Append to a block's bytes and call the sink. _add takes plain bytes. _add_json takes the inside
@@ -166,7 +166,7 @@ PHI__FN void phi__encode_insert(phi__encoder *e, phi_str json);      /* e->scrat
 PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal); /* `literal` is static */
 PHI__FN void phi__encode_scratch(phi__encoder *e); /* appends e->scratch as a piece and clears it */
 
-/* Copies e->scratch into the arena and clears it. False: the encoder failed. */
+/* Copies e->scratch into the arena and clears e->scratch. False: the encoder failed. */
 PHI__FN bool phi__encode_copy(phi__encoder *e, phi_str *out);
 
 /* Appends JSON to the message of a role. If the open message has another role, first appends

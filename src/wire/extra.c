@@ -147,7 +147,7 @@ static bool phi__extra_same(phi__extra_merge_state *s, phi__json_text a, phi__js
     size_t from = out->len;
     if (!a.escaped) return phi__json_cursor_text_is(b, phi__str(a.at, a.len));
     if (!b.escaped) return phi__json_cursor_text_is(a, phi__str(b.at, b.len));
-    phi__json_cursor_unescape(out, a); /* after the output; removed again below */
+    phi__json_cursor_unescape(out, a); /* appended to the output; removed below */
     size_t middle = out->len;
     phi__json_cursor_unescape(out, b);
     if (out->failed) return false;

@@ -289,7 +289,7 @@ typedef struct phi__encoder {
     phi_request request;
 } phi__encoder;
 
-/* The tool call ids that a target accepts. A hash of the id replaces any other id. */
+/* The tool call ids that a target accepts. Its hash replaces any other id. */
 typedef enum phi__id_rule {
     PHI__ID_ANY = 0,       /* a host's own protocol: any id */
     PHI__ID_ANTHROPIC = 1, /* [a-zA-Z0-9_-]{1,64} */
@@ -304,7 +304,7 @@ typedef enum phi__strict_form {
     PHI__STRICT_OPENAI,    /* api.openai.com */
     PHI__STRICT_PLAIN,     /* as OPENAI without narrowing keywords: accepted by every server */
     PHI__STRICT_ANTHROPIC, /* Claude, also at Bedrock */
-    PHI__STRICT_GEMINI,    /* for every tool: no strict output, but Google refuses fewer schemas */
+    PHI__STRICT_GEMINI,    /* for all tools: not strict, but Google then refuses fewer schemas */
     PHI__STRICT_FORMS
 } phi__strict_form;
 
@@ -323,8 +323,7 @@ typedef enum phi__format_schema_rule {
 } phi__format_schema_rule;
 
 enum {
-    PHI__RULE_HEIF =
-        1, /* accepts HEIC and HEIF but not GIF; without this bit GIF but not HEIC and HEIF */
+    PHI__RULE_HEIF = 1, /* accepts HEIC and HEIF, but no GIF; without this bit it is the reverse */
     PHI__RULE_LETTER_FIRST = 2, /* a tool's name must begin with a letter or '_' */
     PHI__RULE_USER_FIRST = 4,   /* the first message must come from the user */
     PHI__RULE_USER_LAST = 8,    /* the last message must not come from the assistant */
