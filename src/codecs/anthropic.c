@@ -83,8 +83,7 @@ static bool phi__anthropic_is_server_result(phi_str name) {
     return name.len > 12 && phi__str_ends(name, "_tool_result");
 }
 
-/* True if an earlier block of the message is the call that this block, a server tool's result,
-   answers. */
+/* `block` is a result of a server tool. True if its call is an earlier block of the message. */
 static bool phi__anthropic_has_call(const phi_message *m, size_t block) {
     phi__json_found result, call;
     if (phi__json_cursor_find(m->content[block].replay, "tool_use_id", &result) != PHI_OK)
@@ -161,11 +160,11 @@ static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
 typedef struct phi__anthropic_event {
     phi__json_text type;
     int64_t index;
-    phi__json_text delta_type, text, thinking, partial_json, signature; /* of a delta */
+    phi__json_text delta_type, text, thinking, partial_json, signature; /* members of a delta */
     phi__json_text stop_reason;
-    phi_str citation, content, encrypted_content; /* of a delta; raw JSON, like the strings below */
-    phi_str stop_details;
-    phi_str block, message, usage;
+    phi_str citation, content, encrypted_content; /* members of a delta, as raw JSON */
+    phi_str stop_details;                         /* raw JSON */
+    phi_str block, message, usage;                /* raw JSON */
     bool has_error;
 } phi__anthropic_event;
 

@@ -210,11 +210,11 @@ static bool phi__bedrock_says(const phi__encoder *e, const phi_message *m, size_
 /* The members of an event, as views of its text. */
 typedef struct phi__bedrock_event {
     int64_t index;
-    phi__json_text text, input, reasoning, signature, redacted; /* of a delta */
-    phi__json_text id, name, tool_type;                         /* of a tool use that starts */
+    phi__json_text text, input, reasoning, signature, redacted; /* members of a delta */
+    phi__json_text id, name, tool_type; /* members of a tool use that starts */
     bool starts_tool;
-    phi_str citation, result, image; /* of a delta, as raw JSON */
-    phi_str cited;                   /* of a whole answer: its citationsContent, as raw JSON */
+    phi_str citation, result, image; /* members of a delta, as raw JSON */
+    phi_str cited;                   /* citationsContent of a whole answer, as raw JSON */
     phi_str start, data;             /* raw JSON: the start of a block; the whole event */
     phi_str object;                  /* arguments of a tool use in a whole answer, as raw JSON */
     phi__json_text stop_reason;
@@ -299,7 +299,7 @@ static void phi__bedrock_usage(phi__assembly *a, phi_str raw) {
     (void)phi__json_members_read(raw, phi__bedrock_usage_members, &a->usage, NULL);
 }
 
-/* after malformed_... another try may succeed */
+/* After a reason that begins with "malformed_", another try may succeed. */
 static const phi__stop_word phi__bedrock_stop_words[] = {
     {"end_turn\0stop_sequence\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
     {"tool_use\0", PHI_STOP_REASON_TOOL_USE, PHI_FAILURE_NONE, false},

@@ -71,7 +71,7 @@ PHI__FN uint32_t phi__claude_takes_of(const phi__claude_plan *p, phi_str api_ver
 /* For phi__codec_settings. */
 PHI__FN phi_thinking phi__claude_level(const phi_model *model, phi_thinking wanted);
 
-/* Returns the last block of a message that is sent, or SIZE_MAX. Thinking must not be the last. */
+/* Returns the last sent block of a message, or SIZE_MAX. Thinking must not be the last block. */
 PHI__FN size_t phi__claude_last_sent(const phi__codec *codec, const phi_message *m);
 
 /* For phi__codec_rules. Claude supports schemas in its strict form since 4.5. Since 4.6 the last

@@ -139,8 +139,8 @@ static void phi__resp_kept_part(phi__json_cursor *c, phi__resp_part *part) {
                               !PHI__TEXT_IS(part->type, "refusal"));
 }
 
-/* True if the parts hold more than a single text with citations can: a part of unknown type or with
-   an unknown member, or citations in one of several parts, which count from their part's start. */
+/* True if one text block cannot hold the parts: a part has an unknown type or member, or one of
+   several parts has citations, which count from the start of their part. */
 static bool phi__resp_kept_is_more(phi_str content) {
     phi__resp_part part;
     phi__json_cursor c;
@@ -534,7 +534,7 @@ static const phi__stop_word phi__resp_status_words[] = {
     {"completed\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
     {"failed\0cancelled\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true}};
 
-/* The meaning of the reason of an incomplete response, or of its status if it gives no reason. */
+/* The meaning of an incomplete response's reason. Without a reason its status is used. */
 static const phi__stop_word phi__resp_reason_words[] = {
     {"max_output_tokens\0", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
     {"content_filter\0", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
@@ -1224,7 +1224,7 @@ static const phi__codec_settings phi__resp_settings = {
     phi__resp_takes, phi__resp_level, phi__resp_owned, phi__resp_lists};
 /* clang-format on */
 
-/* True for gpt-5.4 and later: "Tool search" guide, November 2026. A name looks like "gpt-5.4-mini".
+/* True for gpt-5.4 and later ("Tool search" guide, November 2026). A name looks like "gpt-5.4-mini".
    Azure supports deferred tools too, but only a deployment named as the model is recognized. */
 static bool phi__resp_defers(const phi_model *model) {
     phi_str id = phi_str_of(model->id);

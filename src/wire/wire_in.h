@@ -523,7 +523,7 @@ typedef struct phi__prefix {
     uint64_t system, tools; /* hashes of the request's head */
     uint64_t now;           /* hash of the head and the items so far */
     uint64_t last;          /* hash of the last thinking that is sent; 0 if none */
-    size_t at;              /* next item */
+    size_t at;              /* the item to hash next */
     /* By item: hash of its last thinking that this target may get back; 0 if it has none. */
     uint32_t *thinking;
     uint8_t *thinks;
