@@ -724,7 +724,7 @@ static phi_thinking phi__interactions_takes_level(const phi_model *model, phi_th
 }
 
 /* Returns the API's level. There are no budgets, and thinking cannot be turned off: OFF becomes the
-   lowest level. Pro 3.0 has two levels. Only Flash models from 3 to before 3.7 have "minimal". */
+   lowest level. Pro 3.0 has two levels. Only Flash models 3.0 to 3.6 have "minimal". */
 static const char *phi__interactions_level(const phi_model *model, phi_thinking level) {
     int version = phi__gemini_version(model);
     bool pro = phi__gemini_has(model, "pro");

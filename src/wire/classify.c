@@ -235,7 +235,7 @@ static const char phi__fault_other_excesses[] =
     "token output\0completion token\0image\0per min\0per day\0per hour\0";
 
 /* These phrases count for status 400 and for a text without a status. With any other status they
-   mean a rate. */
+   mean a rate limit. */
 static const char phi__fault_counts[] = "too many tokens\0token limit exceeded\0";
 
 /* Throttling: waiting helps. A gateway may lose Bedrock's error type, so its message is here
