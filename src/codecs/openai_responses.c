@@ -1224,7 +1224,7 @@ static const phi__codec_settings phi__resp_settings = {
     phi__resp_takes, phi__resp_level, phi__resp_owned, phi__resp_lists};
 /* clang-format on */
 
-/* True for gpt-5.4 and later ("Tool search" guide, November 2026). A name looks like "gpt-5.4-mini".
+/* True for gpt-5.4 and later ("Tool search" guide, November 2026). A name is like "gpt-5.4-mini".
    Azure supports deferred tools too, but only a deployment named as the model is recognized. */
 static bool phi__resp_defers(const phi_model *model) {
     phi_str id = phi_str_of(model->id);

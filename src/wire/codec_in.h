@@ -52,8 +52,8 @@ PHI__FN bool phi__assembly_takes_more(phi__assembly *a, size_t *n);
 PHI__FN size_t phi__assembly_find(const phi__assembly *a,
                                   int64_t key); /* the latest block, or SIZE_MAX */
 
-/* Returns the last block if it is open and of this kind, else opens a new one. This closes the block
-   before it, except a call. For protocols that do not announce the start of a block. */
+/* Returns the last block if it is open and of this kind, else opens a new one, which closes the
+   block before it, except a call. For protocols that do not announce the start of a block. */
 PHI__FN size_t phi__assembly_current(phi__assembly *a, phi_content_kind kind);
 
 /* Append to a block's bytes and call the sink. _add takes plain bytes. _add_json takes the inside
