@@ -65,7 +65,7 @@ PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p
 PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
 
 /* Returns PHI__TAKES_ bits: no seed, and no sampling settings if the request thinks or the model or
-   API version refuses them. api_version: of Anthropic's protocol; empty for Bedrock. */
+   API version refuses them. api_version: Anthropic's; empty for Bedrock. */
 PHI__FN uint32_t phi__claude_takes_of(const phi__claude_plan *p, phi_str api_version);
 
 /* For phi__codec_settings. */

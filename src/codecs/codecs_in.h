@@ -6,7 +6,7 @@
 #include "wire/wire_in.h"
 
 typedef struct phi__queries {
-    const char *names[PHI__CODEC_NAMES]; /* of the protocol */
+    const char *names[PHI__CODEC_NAMES]; /* names of the protocol */
     const char *call;                    /* end or part of a model call's path */
     const char *models;                  /* replaces `call` for the list of models; NULL: no list */
     const char *size, *next; /* parameters of a page: its size, its cursor; NULL: only one page */

@@ -613,7 +613,7 @@ static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__ch
     else if (k->blocks.len > 0)
         phi__chat_thinking_details(st, a, k->blocks, "thinking_blocks", spoken);
     if (k->parts.len > 0) {
-        /* Content as parts, as Mistral's models send it. */
+        /* The content is a list of parts, as Mistral's models send it. */
         phi__json_cursor c;
         size_t n = 0;
         if (phi__json_cursor_in_array(&c, k->parts)) {
@@ -968,7 +968,7 @@ static void phi__chat_head(phi__encoder *e) {
         phi__buf_text(out, ",\"tool_choice\":");
         phi__buf_text(out, phi__chat_choice(e));
         if (phi__chat_quirk(e, PHI_QUIRK_TOOL_STREAM)) phi__buf_text(out, ",\"tool_stream\":true");
-        /* OpenAI's oldest reasoning models refuse it: phi__chat_takes */
+        /* OpenAI's oldest reasoning models refuse this member: see phi__chat_takes */
         if (phi__takes_serial(e->spec, takes)) phi__buf_text(out, ",\"parallel_tool_calls\":false");
         phi__buf_text(out, ",\"tools\":[");
         for (size_t i = 0; i < e->spec->tool_count; i++) {

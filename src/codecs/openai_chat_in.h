@@ -45,7 +45,7 @@ typedef struct phi__chat_text {
     bool fenced;            /* in JSON: inside a code fence */
     bool code, inline_code; /* in text: inside a code fence; between backticks */
     bool inside_line;       /* in text: the line has a byte other than a blank */
-    uint8_t ticks;          /* in text: number of backticks directly before */
+    uint8_t ticks;          /* in text: number of backticks directly before `at` */
 } phi__chat_text;
 
 /* The state of a stream's decoder. It starts as zeroed memory. */
@@ -98,7 +98,7 @@ PHI__FN void phi__chat_text_add(phi__chat_text *t, phi__assembly *a, phi__json_t
 PHI__FN void phi__chat_text_end(phi__chat_text *t, phi__assembly *a, phi__chat_ending ending);
 
 /* In openai_chat_text.c. Reads a whole text as calls and opens their blocks. False if the text is
-   no call. known: only calls of the request's tools. cut: the text is the beginning of a call. */
+   no call. known: only calls of the request's tools count. cut: the text ends inside a call. */
 PHI__FN bool phi__chat_calls_of(phi__assembly *a, phi_str text, bool known, bool cut);
 
 /* In openai_chat_kept.c. Reads a member's value. True if phi must keep this member. */

@@ -476,8 +476,8 @@ PHI__FN bool phi__repair_object(phi__buf *out, phi_str text, uint32_t *faults);
 PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
                                 size_t words_size);
 
-/* Makes one form of a schema in `arena`. `by` has the function for it, but PHI__STRICT_GEMINI uses
-   the codec's. The result may be the schema itself. False: no memory. */
+/* Makes one form of a schema in `arena`, with by->schema, or with the codec's `adapt` for
+   PHI__STRICT_GEMINI. The result may be the schema itself. False: no memory. */
 PHI__FN bool phi__strict_make(const phi__codec *codec, const phi__formats *by, phi_str schema,
                               phi__strict_form form, phi_arena *arena, struct phi__adapted *out);
 

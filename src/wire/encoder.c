@@ -22,7 +22,7 @@ enum { PHI__PREFIX_VERSION = 1 };
 #define PHI__PREFIX_FORM (UINT32_C(15) << 28)
 
 typedef struct phi__prefix_kept {
-    uint64_t hash;     /* of the message, without its thinking */
+    uint64_t hash;     /* hash of the message without its thinking */
     uint32_t thinking; /* result of phi__prefix_thinking */
 } phi__prefix_kept;
 

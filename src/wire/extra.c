@@ -130,8 +130,9 @@ PHI__FN phi_status phi__extra_check(const phi__codec *codec, phi_memory *scratch
 
 typedef struct phi__extra_merge_state {
     phi__buf *out;
-    const phi__codec_settings *settings; /* of the head's codec; NULL: two extras are merged */
-    bool is_head; /* `wide` is a request's head: its members must not be replaced */
+    const phi__codec_settings
+        *settings; /* rules of the head's codec; NULL: two extras are merged */
+    bool is_head;  /* `wide` is a request's head: its members must not be replaced */
     phi__extra_path path;
     char words[PHI__EXTRA_WORDS]; /* message of the first refusal */
 } phi__extra_merge_state;

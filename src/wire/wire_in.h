@@ -145,7 +145,7 @@ enum {
 };
 
 typedef struct phi__hole {
-    size_t offset; /* in the scratch buffer */
+    size_t offset; /* position in the scratch buffer */
     phi_str source;
     bool base64; /* false: the inside of a JSON string */
 } phi__hole;
@@ -271,7 +271,7 @@ typedef struct phi__encoder {
     size_t fresh; /* bytes of the current item that were rendered now */
     int stage;
     bool failed;         /* memory ran out */
-    const char *refused; /* reason why the request cannot be made, in `arena`; NULL if it can */
+    const char *refused; /* message if the request cannot be made, in `arena`; else NULL */
     /* For repairing a transcript: calls of the last answer, and which of them have a result. */
     size_t calls_item;   /* SIZE_MAX: no calls wait for results */
     size_t results_from; /* the first item after calls_item */
@@ -659,8 +659,8 @@ PHI__FN bool phi__render_is_opaque(const phi__codec *codec, const phi_content *c
 /* The way in which a block of a user's message or of a result is sent to a target. */
 typedef enum phi__render_way {
     PHI__RENDER_SKIP,  /* not sent: it is empty, or of another kind */
-    PHI__RENDER_WORDS, /* as text: phi__render_said */
-    PHI__RENDER_BLOCK, /* as a block of its kind */
+    PHI__RENDER_WORDS, /* sent as text by phi__render_said */
+    PHI__RENDER_BLOCK, /* sent as a block of its kind */
     PHI__RENDER_OMIT   /* the target does not accept it: a line of text replaces it */
 } phi__render_way;
 
