@@ -203,9 +203,9 @@ static bool phi__bedrock_says(const phi__encoder *e, const phi_message *m, size_
 /* ---- answers: events, from frames or lines of JSON, to a message ----
 
    A text or reasoning block has no start event: its first delta opens it. The usage follows the end
-   of the message, and the answer is complete after the usage. Blocks other than text, reasoning and
-   calls of the agent's tools are opaque. Their JSON is an object with one member, named after the
-   type, and deltas set members inside this member. */
+   of the message, and the answer is complete when both the end and the usage came. Blocks other than
+   text, reasoning and calls of the agent's tools are opaque. Their JSON is an object with one
+   member, named after the type, and deltas set members inside this member. */
 
 /* The members of an event, as views of its text. */
 typedef struct phi__bedrock_event {
