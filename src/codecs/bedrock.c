@@ -203,7 +203,7 @@ static bool phi__bedrock_says(const phi__encoder *e, const phi_message *m, size_
 /* ---- answers: events, from frames or lines of JSON, to a message ----
 
    A text or reasoning block has no start event: its first delta opens it. The usage follows the end
-   of the message, and the answer is complete when both the end and the usage came. Blocks other than
+   of the message, and the answer is complete when the end and the usage came. Blocks other than
    text, reasoning and calls of the agent's tools are opaque. Their JSON is an object with one
    member, named after the type, and deltas set members inside this member. */
 
