@@ -55,7 +55,7 @@ static void phi__anthropic_opaque(phi__encoder *e, const phi_content *c) {
     if (phi__render_is_opaque(e->codec, c)) phi__render_opaque(e, c);
 }
 
-/* Writes the texts of a user's message or a result. media: also all its other blocks. */
+/* Writes the texts of a user's message or a result. With `media` also writes all other blocks. */
 static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool media) {
     phi__render_parts(e, m, media, phi__render_said_part, phi__anthropic_media_block,
                       phi__anthropic_opaque);
@@ -72,17 +72,18 @@ static void phi__anthropic_cited(phi__encoder *e, phi_str text, phi_str citation
     phi__buf_wrap(out, ",\"citations\":", citations, "}");
 }
 
-/* True for types of opaque blocks that are calls of the server's own tools: "server_tool_use". */
+/* True if this type of an opaque block means a call of the server's own tools:
+   "server_tool_use". */
 static bool phi__anthropic_is_server_call(phi_str name) {
     return name.len > 9 && phi__str_ends(name, "_tool_use");
 }
 
-/* True for types of opaque blocks that are results of such calls: "web_search_tool_result". */
+/* True if this type of an opaque block means a server tool's result: "web_search_tool_result". */
 static bool phi__anthropic_is_server_result(phi_str name) {
     return name.len > 12 && phi__str_ends(name, "_tool_result");
 }
 
-/* True if the call of a server tool's result is an earlier block of the message. */
+/* `block` is a result of a server tool. True if its call is an earlier block of the message. */
 static bool phi__anthropic_has_call(const phi_message *m, size_t block) {
     phi__json_found result, call;
     if (phi__json_cursor_find(m->content[block].replay, "tool_use_id", &result) != PHI_OK)
@@ -120,7 +121,8 @@ static size_t phi__anthropic_last(const phi__encoder *e, const phi_message *m, u
     return last;
 }
 
-/* Writes a result: one text as a string, else blocks. An error result is text and not empty. */
+/* Writes a result. A single text becomes a string, any other content a list of blocks. An error
+   result holds only text and is not empty. */
 static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool media = !m->is_error && phi__render_any(e, m, PHI__RENDER_BLOCK);
@@ -158,11 +160,11 @@ static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
 typedef struct phi__anthropic_event {
     phi__json_text type;
     int64_t index;
-    phi__json_text delta_type, text, thinking, partial_json, signature; /* of a delta */
+    phi__json_text delta_type, text, thinking, partial_json, signature; /* members of a delta */
     phi__json_text stop_reason;
-    phi_str citation, content, encrypted_content; /* of a delta; raw JSON, like the strings below */
-    phi_str stop_details;
-    phi_str block, message, usage;
+    phi_str citation, content, encrypted_content; /* members of a delta, as raw JSON */
+    phi_str stop_details;                         /* raw JSON */
+    phi_str block, message, usage;                /* raw JSON */
     bool has_error;
 } phi__anthropic_event;
 
@@ -301,7 +303,8 @@ static size_t phi__anthropic_open(phi__assembly *a, const phi__anthropic_block *
     return block;
 }
 
-/* Opens a block. Complete arguments in its start wait in `replay`; deltas replace them. */
+/* Opens a block. If its start has complete arguments, they wait in `replay`; deltas replace
+   them. */
 static void phi__anthropic_block_start(phi__assembly *a, const phi__anthropic_event *ev) {
     phi__anthropic_block b;
     if (ev->block.len == 0) return;
@@ -332,8 +335,9 @@ static size_t phi__anthropic_find_or_open(phi__assembly *a, int64_t index, phi_c
     return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
 }
 
-/* Prepares an opaque block for deltas that are appended to a member. draft->id keeps the member's
-   name. The start may hold some of the text. SIZE_MAX if earlier deltas went to another member. */
+/* Prepares an opaque block for deltas that are appended to a member. The member's name is kept in
+   draft->id, and text that the block's start has for it comes first. SIZE_MAX if earlier deltas
+   went to another member. */
 static size_t phi__anthropic_member(phi__assembly *a, size_t block, const char *member) {
     phi__draft *d = &a->drafts[block];
     phi__json_found found;
@@ -352,7 +356,7 @@ static void phi__anthropic_put(phi__assembly *a, size_t block, const char *membe
         phi__assembly_opaque_set(a, block, phi__str(NULL, 0), phi_str_of(member), value);
 }
 
-/* Reads a delta that is not text of its block. */
+/* Reads a delta that does not append to its block's text. */
 static void phi__anthropic_other_delta(phi__assembly *a, const phi__anthropic_event *ev) {
     size_t block = phi__assembly_find(a, ev->index);
     if (block == SIZE_MAX) return;
@@ -444,7 +448,8 @@ static void phi__anthropic_content(phi__assembly *a, phi_str content) {
     }
 }
 
-/* Reads the message of message_start, or a whole answer. whole: also its blocks and its end. */
+/* Reads the message of message_start, or a whole answer. whole: also reads its blocks and its
+   end. */
 static void phi__anthropic_message_of(phi__anthropic_state *st, phi__assembly *a, phi_str raw,
                                       bool whole) {
     phi__json_cursor c;
@@ -455,8 +460,8 @@ static void phi__anthropic_message_of(phi__anthropic_state *st, phi__assembly *a
     if (m.id.at != NULL) phi__assembly_put(a, &a->response_id, m.id);
     if (m.model.at != NULL) phi__assembly_put(a, &a->model, m.model);
     if (m.diagnostics.len > 0) {
-        /* Keep cache diagnostics for the host, with the id that the next request must name. An
-           extra can ask for them. null means that there was no cache miss. */
+        /* Keep cache diagnostics for the host, with the answer's id, which the next request must
+           name. An extra can ask for diagnostics. null means that there was no cache miss. */
         phi_str json = m.diagnostics;
         phi__buf *out = &a->details;
         phi__buf_clear(out);
@@ -616,7 +621,8 @@ static bool phi__anthropic_any_opaque(const phi_message *m) {
     return false;
 }
 
-/* Returns the form bits. after: media of error results, which the API accepts after all results. */
+/* Returns the form bits. after: the bits for the media of an error result, which the API accepts
+   only after all results. */
 static uint32_t phi__anthropic_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__ANTHROPIC_FORM;
@@ -731,7 +737,7 @@ static void phi__anthropic_head(phi__encoder *e) {
     if (spec->tool_count > 0) {
         phi_tool_choice choice = e->spec->tool_choice;
         if (choice == PHI_TOOL_CHOICE_REQUIRED && (plan.thinks || plan.claude.no_forced_tool))
-            choice = PHI_TOOL_CHOICE_AUTO; /* the API refuses a forced call in this case */
+            choice = PHI_TOOL_CHOICE_AUTO; /* the API refuses a forced call here */
         if (e->spec->respond_only) {
             phi__buf_text(&e->scratch,
                           ",\"tool_choice\":{\"type\":\"tool\",\"name\":\"" PHI_RESPOND_TOOL "\"");
@@ -818,7 +824,7 @@ static bool phi__anthropic_takes_tools(const phi_model *model) {
     return phi__str_is(phi_str_of(model->provider), "anthropic");
 }
 
-/* Claude 4.5 and later ("Tool search tool", 2026-09-29). */
+/* True for Claude 4.5 and later ("Tool search tool", 2026-09-29). */
 static bool phi__anthropic_defers(const phi_model *model) {
     return phi__anthropic_takes_tools(model) &&
            phi__claude_of(phi_str_of(model->id)).version >= PHI__CLAUDE_SEARCHES;

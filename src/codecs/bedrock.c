@@ -2,8 +2,8 @@
 
    As in anthropic.c, each message is rendered once and kept, and the role of messages is written
    around the renderings. The cache mark, a block of its own, is inserted after the last user block
-   at the end. Tools follow the messages: only then it is known if the history holds calls, which
-   the API accepts only together with tools. */
+   at the end. The tools are written after the messages, when it is known if the history holds
+   calls: the API accepts calls only together with tools. */
 #include "codecs/claude_in.h"
 #include "codecs/names_in.h"
 #include "codecs/sigv4_in.h"
@@ -33,7 +33,7 @@ typedef struct phi__bedrock_state {
     bool heard;    /* an event came */
     bool got_stop; /* messageStop came */
     bool got_usage;
-    bool settled; /* stop reason and usage came, or the end: ignore later frames */
+    bool settled; /* stop reason and usage came, or the stream ended: ignore later frames */
 } phi__bedrock_state;
 
 /* ---- documents and their names ----
@@ -115,13 +115,13 @@ static void phi__bedrock_text(phi__encoder *e, phi_str text) {
     phi__buf_char(&e->scratch, '}');
 }
 
-/* True if the message may hold the block. A result must not hold audio, and an error result only
-   text. Other blocks follow all results. */
+/* True if the message may hold the block. A result must not hold audio. An error result must hold
+   only text. The blocks left out of results are sent after all results. */
 static bool phi__bedrock_fits(const phi_message *m, const phi_content *c) {
     return m->role == PHI_ROLE_USER || (!m->is_error && c->kind != PHI_CONTENT_AUDIO);
 }
 
-/* Writes the chosen blocks of an item, and a text if there are documents without any text. */
+/* Writes the chosen blocks of an item. If there are documents but no text, adds a text. */
 static void phi__bedrock_parts(phi__encoder *e, const phi_message *m, size_t at,
                                phi__bedrock_choice choice) {
     size_t documents = 0, sent = 0, texts = 0;
@@ -178,7 +178,7 @@ static void phi__bedrock_cited(phi__encoder *e, phi_str text, phi_str citations)
     phi__buf_wrap(out, "}],\"citations\":", citations, "}}");
 }
 
-/* True if an opaque block of this type is a call of the server's own tools. */
+/* True if this type of an opaque block means a call of the server's own tools. */
 static bool phi__bedrock_is_server_call(phi_str name) { return phi__str_is(name, "toolUse"); }
 
 static bool phi__bedrock_is_tool(phi_str name) {
@@ -203,18 +203,18 @@ static bool phi__bedrock_says(const phi__encoder *e, const phi_message *m, size_
 /* ---- answers: events, from frames or lines of JSON, to a message ----
 
    A text or reasoning block has no start event: its first delta opens it. The usage follows the end
-   of the message, so the answer is complete when both have come. Other blocks than text, reasoning
-   and calls of the agent's tools are opaque. Their JSON is an object with one member, named after
-   the type, and deltas set members inside it. */
+   of the message, and the answer is complete when the end and the usage came. Blocks other than
+   text, reasoning and calls of the agent's tools are opaque. Their JSON is an object with one
+   member, named after the type, and deltas set members inside this member. */
 
 /* The members of an event, as views of its text. */
 typedef struct phi__bedrock_event {
     int64_t index;
-    phi__json_text text, input, reasoning, signature, redacted; /* of a delta */
-    phi__json_text id, name, tool_type;                         /* of a tool use that starts */
+    phi__json_text text, input, reasoning, signature, redacted; /* members of a delta */
+    phi__json_text id, name, tool_type; /* members of a tool use that starts */
     bool starts_tool;
-    phi_str citation, result, image; /* of a delta, as raw JSON */
-    phi_str cited;                   /* of a whole answer: its citationsContent, as raw JSON */
+    phi_str citation, result, image; /* members of a delta, as raw JSON */
+    phi_str cited;                   /* citationsContent of a whole answer, as raw JSON */
     phi_str start, data;             /* raw JSON: the start of a block; the whole event */
     phi_str object;                  /* arguments of a tool use in a whole answer, as raw JSON */
     phi__json_text stop_reason;
@@ -299,7 +299,7 @@ static void phi__bedrock_usage(phi__assembly *a, phi_str raw) {
     (void)phi__json_members_read(raw, phi__bedrock_usage_members, &a->usage, NULL);
 }
 
-/* malformed_...: another try may succeed */
+/* After a reason that begins with "malformed_", another try may succeed. */
 static const phi__stop_word phi__bedrock_stop_words[] = {
     {"end_turn\0stop_sequence\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
     {"tool_use\0", PHI_STOP_REASON_TOOL_USE, PHI_FAILURE_NONE, false},
@@ -315,8 +315,8 @@ static bool phi__bedrock_calls_open(const phi__assembly *a) {
     return false;
 }
 
-/* Ends the answer. Only now a bad stop reason becomes a failure, because nothing is read after a
-   failure and the usage follows the reason. */
+/* Ends the answer. A bad stop reason becomes a failure only here, because the usage comes after it,
+   and nothing is read after a failure. */
 static void phi__bedrock_settle(phi__bedrock_state *st, phi__assembly *a) {
     const phi__json_text none = {NULL, 0, false};
     st->settled = a->terminal = a->last = true;
@@ -429,7 +429,7 @@ static void phi__bedrock_delta(phi__assembly *a, const phi__bedrock_event *ev) {
         }
         return;
     }
-    if (ev->input.len > 0) { /* of a call that has started */
+    if (ev->input.len > 0) { /* the arguments of a call that has started */
         if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
             phi__assembly_add_text(a, block, ev->input);
     }
@@ -651,7 +651,8 @@ static bool phi__bedrock_answer(phi__bedrock_state *st, phi__assembly *a, phi_st
 
 /* ---- for the codec ---- */
 
-/* Reads an event. name: its type; '!' and an exception's type; or empty: the JSON has the type. */
+/* Reads an event. name: the event's type, or '!' and an exception's type. If name is empty, the
+   JSON has the type. */
 static void phi__bedrock_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     if (a->no_memory || st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
@@ -765,7 +766,7 @@ static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at, bool after) 
     return form;
 }
 
-/* Writes a result. An error result holds only text, and no result is empty. */
+/* Writes a result, which is never empty. An error result holds only text. */
 static void phi__bedrock_result(phi__encoder *e, const phi_message *m, size_t at) {
     phi__buf *out = &e->scratch;
     phi__render_id(out, "{\"toolResult\":{\"toolUseId\":", m->tool_call_id,
@@ -778,7 +779,7 @@ static void phi__bedrock_result(phi__encoder *e, const phi_message *m, size_t at
     phi__buf_text(out, "]}}");
 }
 
-/* Writes an answer up to the last block but reasoning, which must not end a message. */
+/* Writes an answer without the reasoning at its end: a message must not end with reasoning. */
 static void phi__bedrock_turn(phi__encoder *e, const phi_message *m, uint32_t form) {
     bool whole = (form & PHI__BEDROCK_PROTOCOL) != 0;
     phi__buf *out = &e->scratch;
@@ -844,7 +845,7 @@ static uint32_t phi__bedrock_takes(const phi__request_spec *spec) {
     return PHI__TAKES_TEMPERATURE | PHI__TAKES_TOP_P | PHI__TAKES_STOP | PHI__TAKES_TIER;
 }
 
-/* True if Claude's own tool_choice replaces toolConfig.toolChoice. */
+/* True if a tool_choice in Claude's own form is sent instead of toolConfig.toolChoice. */
 static bool phi__bedrock_serial(const phi__request_spec *spec) {
     return phi__bedrock_claude(spec->model) && phi__takes_serial(spec, PHI__TAKES_ALL);
 }
@@ -945,9 +946,9 @@ static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
     phi__buf_text(&e->scratch, strict ? "},\"strict\":true}}" : "}}}");
 }
 
-/* Writes the tools. The API refuses calls in the history if there are no tools, so a placeholder
-   is sent. The API has no choice "none". "auto" is the default, and only some models know the
-   field. */
+/* Writes the tools. If the history has calls, the API refuses a request without tools, so a
+   placeholder is sent. The API has no choice "none". Its default is "auto", and only some models
+   know the field. */
 static void phi__bedrock_put_tools(phi__encoder *e) {
     const phi__request_spec *spec = e->spec;
     phi__claude_plan plan = phi__bedrock_plan(e);
@@ -991,7 +992,8 @@ static void phi__bedrock_tail(phi__encoder *e) {
 
 /* ---- address and keys ---- */
 
-/* Splits "ACCESS:SECRET[:TOKEN]". False for no key or a Bedrock API key, which has no colon. */
+/* Splits "ACCESS:SECRET[:TOKEN]". False if there is no key, or a Bedrock API key (without a
+   colon). */
 static bool phi__bedrock_keys(const phi__encoder *e, phi__sigv4 *s) {
     phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key));
     size_t first = phi__str_find(key, 0, ":");
@@ -1082,8 +1084,9 @@ static phi__format_way phi__bedrock_format_way(const phi__request_spec *spec) {
     return phi__bedrock_claude(spec->model) ? phi__claude_format_way(spec) : PHI__FORMAT_REFUSED;
 }
 
-/* All models accept documents but Nova Micro ("Supported models and model features" of the Converse
-   API, November 2026) and gpt-oss, which accepts text. Voxtral and Nova Omni accept audio. */
+/* All models accept documents, except Nova Micro ("Supported models and model features" of the
+   Converse API, November 2026) and gpt-oss, which accepts only text. Voxtral and Nova Omni accept
+   audio. */
 static uint32_t phi__bedrock_media(const phi_model *model) {
     phi_str id = phi_str_of(model->id);
     uint32_t media = PHI__MEDIA_PDF | PHI__MEDIA_TEXT | PHI__MEDIA_TEXT_FILE | PHI__MEDIA_OFFICE;

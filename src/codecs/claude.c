@@ -104,7 +104,8 @@ PHI__FN size_t phi__claude_last_sent(const phi__codec *codec, const phi_message 
     return SIZE_MAX;
 }
 
-/* Returns the level that is sent. 4.6 does not know xhigh; other Claudes know all five. */
+/* Returns the level that is sent. Claude 4.6 does not know xhigh. Other models know all five
+   levels. */
 PHI__FN phi_thinking phi__claude_level(const phi_model *model, phi_thinking wanted) {
     phi__claude claude = phi__claude_of(phi_str_of(model->id));
     return claude.version == 406 && wanted == PHI_THINKING_XHIGH ? PHI_THINKING_HIGH : wanted;
@@ -155,8 +156,8 @@ PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec) {
     return p;
 }
 
-/* True if the calls whose results are sent now were made without thinking, by another model or with
-   thinking off. Their message does not begin with a thinking block. */
+/* True if the message whose calls were just answered does not begin with a thinking block: another
+   model made it, or thinking was off. */
 static bool phi__claude_unthought(const phi__encoder *e) {
     size_t at = e->spec->item_count, last = SIZE_MAX;
     const phi_message *m = NULL;
@@ -165,7 +166,7 @@ static bool phi__claude_unthought(const phi__encoder *e) {
         m = e->spec->items[--at].message;
         if (m->role == PHI_ROLE_ASSISTANT) last = phi__claude_last_sent(e->codec, m);
     }
-    /* Go from the last block to the first one: the first one that is sent decides. */
+    /* Go from the last block to the first: the first sent block decides. */
     for (size_t i = last == SIZE_MAX ? 0 : last + 1; i > 0; i--) {
         const phi_content *c = &m->content[i - 1];
         if (phi__codec_is_call(c)) calls = true;

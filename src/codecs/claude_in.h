@@ -54,22 +54,24 @@ static inline void phi__claude_append(phi__encoder *e, const phi_message *m, boo
 PHI__FN bool phi__claude_late_version(phi_str api_version);
 PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec);
 
-/* As phi__claude_plan_of, for these messages. With a budget the API requires that the message whose
-   calls were just answered begins with thinking. If it does not, no thinking is requested. */
+/* As phi__claude_plan_of, but looks at the messages too. With a budget the API requires that the
+   message whose calls were just answered begins with thinking. If it does not, no thinking is
+   requested. */
 PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e);
 
-/* Write ,"thinking":{...} and ,"output_config":{...}, if needed. with_format: with the format. */
+/* Write ,"thinking":{...} and ,"output_config":{...}, if needed. with_format: also the answer's
+   format. */
 PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p);
 PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
 
 /* Returns PHI__TAKES_ bits: no seed, and no sampling settings if the request thinks or the model or
-   API version refuses them. api_version: of Anthropic's protocol; empty for Bedrock. */
+   API version refuses them. api_version: Anthropic's; empty for Bedrock. */
 PHI__FN uint32_t phi__claude_takes_of(const phi__claude_plan *p, phi_str api_version);
 
 /* For phi__codec_settings. */
 PHI__FN phi_thinking phi__claude_level(const phi_model *model, phi_thinking wanted);
 
-/* Returns the last block of a message that is sent, or SIZE_MAX. Thinking must not be the last. */
+/* Returns the last sent block of a message, or SIZE_MAX. Thinking must not be the last block. */
 PHI__FN size_t phi__claude_last_sent(const phi__codec *codec, const phi_message *m);
 
 /* For phi__codec_rules. Claude supports schemas in its strict form since 4.5. Since 4.6 the last

@@ -6,14 +6,14 @@
 #include "wire/wire_in.h"
 
 typedef struct phi__queries {
-    const char *names[PHI__CODEC_NAMES]; /* of the protocol */
+    const char *names[PHI__CODEC_NAMES]; /* names of the protocol */
     const char *call;                    /* end or part of a model call's path */
     const char *models;                  /* replaces `call` for the list of models; NULL: no list */
     const char *size, *next; /* parameters of a page: its size, its cursor; NULL: only one page */
     const char *counted,
         *count; /* end of a model call's path, and its replacement for a count; NULL: no count */
     const char *const *kept;    /* members that a count accepts, ended by NULL; NULL: all */
-    const char *before, *after; /* text around those members */
+    const char *before, *after; /* text around the kept members */
     bool names_model;           /* the count's body has a member for the model */
     const char *tokens;         /* the answer's member with the number of tokens */
 } phi__queries;
@@ -27,11 +27,11 @@ PHI__FN bool phi__queries_models_url(const phi__queries *q, phi_str url, phi_str
                                      phi__buf *out);
 PHI__FN bool phi__queries_count_url(const phi__queries *q, phi_str url, phi__buf *out);
 
-/* Moves the members of a model call's body that a count accepts to the start of `body`. *out is
-   their text, without the braces. False if the body is no object. */
+/* Keeps only the members of a model call's body that a count accepts, moved to the start of `body`.
+   *out is their text, without the braces. False if the body is no object. */
 PHI__FN bool phi__queries_members(const phi__queries *q, char *body, size_t len, phi_str *out);
 
-/* Appends the text before the members. any: members follow. */
+/* Appends the text that comes before the members. any: true if members follow. */
 PHI__FN void phi__queries_before(const phi__queries *q, const phi_model *model, bool any,
                                  phi__buf *out);
 

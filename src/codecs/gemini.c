@@ -2,7 +2,8 @@
 
    A message's parts are rendered once, joined by commas, and kept. Contents are opened and closed
    around the renderings. All results of a turn share one content; the user's words after them start
-   a new one. The number in a model's name selects its rules; without a number it counts as new. */
+   a new one. The number in a model's name selects its rules. A model without a number counts as
+   new. */
 #include "codecs/gemini_in.h"
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
@@ -77,8 +78,8 @@ static void phi__gemini_parts_block(phi__encoder *e, const phi_content *c) {
     phi__render_base64(e, ",\"data\":\"", c->data, "\"}}");
 }
 
-/* True if a result holds the block. Models since 3 accept images and documents inside a result. All
-   other media follow all results. */
+/* True if the block is sent inside its result. Models since 3 accept images and documents there.
+   All other media follow all results. */
 static bool phi__gemini_inside(const phi__encoder *e, const phi_content *c) {
     return phi__gemini_three(e) && c->kind != PHI_CONTENT_AUDIO;
 }
@@ -113,7 +114,8 @@ static void phi__gemini_opaque_user(phi__encoder *e, const phi_content *c) {
     phi__gemini_parts_opaque(e, c, true);
 }
 
-/* Returns the number of blocks inside a result, or after it. */
+/* Returns the number of media blocks that are sent inside a result, or if not `inside`, after
+   it. */
 static size_t phi__gemini_blocks(const phi__encoder *e, const phi_message *m, bool inside) {
     size_t n = 0;
     for (size_t i = 0; i < m->content_count; i++)
@@ -303,8 +305,8 @@ static const phi__json_member phi__gemini_part_members[] = {
     PHI__MEMBER(phi__gemini_part, signature, "thoughtSignature", PHI__MEMBER_TEXT),
     PHI__MEMBER_TAKE_ALL("functionCall", phi__gemini_take_call), PHI__MEMBERS_END};
 
-/* Returns the block that a part continues: the last one if it is of the same kind and not both are
-   signed. Otherwise opens a new block. */
+/* Returns the block that a part continues: the last block, if the kinds are the same and at most
+   one of the two is signed. Otherwise opens a new block. */
 static size_t phi__gemini_block(phi__assembly *a, const phi__gemini_part *p) {
     phi_content_kind kind = p->thought ? PHI_CONTENT_THINKING : PHI_CONTENT_TEXT;
     if (a->count == 0) return phi__assembly_open(a, kind, -1);
@@ -419,8 +421,9 @@ static void phi__gemini_opaque(phi__gemini_state *st, phi__assembly *a, phi_str 
 
 /* ---- citations ---- */
 
-/* Adds metadata to the citations of a block. replaces: lists of sources grow from chunk to chunk,
-   so the last one replaces the others. Citations belong to the chunk's own text. */
+/* Adds metadata to the citations of a block. replaces: removes earlier metadata of this kind,
+   because lists of sources grow from chunk to chunk. Citations concern only the chunk's own
+   text. */
 static void phi__gemini_cite_as(phi__assembly *a, size_t block, const char *start, phi_str raw,
                                 bool replaces) {
     phi__buf *list = &a->drafts[block].citations;
@@ -472,7 +475,8 @@ static void phi__gemini_cite(phi__assembly *a, const phi__gemini_chunk *k) {
     phi__gemini_cite_as(a, block, "{\"urlContextMetadata\":", k->fetched, true);
 }
 
-/* Reads a chunk's parts. Returns block and text if they are one piece of text, else SIZE_MAX. */
+/* Reads a chunk's parts. If they are one piece of text, sets *text and returns its block; else
+   SIZE_MAX. */
 static size_t phi__gemini_parts(phi__gemini_state *st, phi__assembly *a, phi_str raw,
                                 phi__json_text *text) {
     phi__json_cursor c;
@@ -524,7 +528,7 @@ static const phi__stop_word phi__gemini_stop_words[] = {
      "ESCALATION\0PUP_LIMITED_DISABLED\0",
      PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false}};
 
-/* The reasons why a prompt was blocked. Any word is a content filter. */
+/* The reasons why a prompt was blocked. Every word means a content filter. */
 static const phi__stop_word phi__gemini_block_words[] = {
     {"*\0", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false}};
 
@@ -715,8 +719,8 @@ static void phi__gemini_append(phi__encoder *e, const phi_message *m, size_t at,
 
 /* ---- around the messages ---- */
 
-/* Returns the nearest level that the model accepts. Models before 3 have budgets up to that of
-   XHIGH. One later model knows XHIGH. */
+/* Returns the nearest level that the model accepts. Models before 3 have budgets, and XHIGH is the
+   highest level with one. One later model knows XHIGH. */
 static phi_thinking phi__gemini_takes_level(const phi_model *model, phi_thinking wanted) {
     phi_thinking highest =
         phi__gemini_version(model) < 30 || phi__gemini_has(model, "gemini-4-hydrogen")
@@ -755,8 +759,8 @@ static uint32_t phi__gemini_budget(const phi__request_spec *spec) {
     return (uint32_t)(pro ? phi__max(budget, 128) : phi__min(budget, 24576));
 }
 
-/* Writes the format. The schema goes into `responseJsonSchema`, as a tool's; the dialect of
-   `responseSchema` knows fewer keywords. */
+/* Writes the format. Its schema goes into `responseJsonSchema`, which knows the same keywords as a
+   tool's schema. `responseSchema` knows fewer. */
 static void phi__gemini_put_format(phi__encoder *e) {
     const phi_format *format = &e->spec->format;
     if (format->kind == PHI_FORMAT_TEXT) return;

@@ -15,7 +15,7 @@ static inline bool phi__gemini_three(const phi__encoder *e) {
     return phi__gemini_version(e->spec->model) >= 30;
 }
 
-PHI__FN bool phi__gemini_has(const phi_model *model, const char *word); /* in its id */
+PHI__FN bool phi__gemini_has(const phi_model *model, const char *word); /* searches the id */
 
 /* Adds the content type headers, the key (bearer: as an OAuth token) and the model's headers. */
 PHI__FN void phi__gemini_headers(phi__encoder *e, bool bearer);

@@ -78,8 +78,8 @@ static bool phi__interactions_merge_has(const phi__interactions_merging *m, cons
     return false;
 }
 
-/* Writes the merged object, without an empty signature and with a search's type, which streams
-   leave out: the API would refuse it otherwise. */
+/* Writes the merged object without an empty signature. Adds the type of a search, which streams
+   leave out. Otherwise the API would refuse the object. */
 static void phi__interactions_merge_join(phi__buf *out, const phi__interactions_merging *m,
                                          bool search) {
     phi__buf_char(out, '{');
@@ -258,7 +258,7 @@ static void phi__interactions_annotate(phi__assembly *a, size_t block, phi_str a
     while (phi__json_cursor_next_raw(&c, &one)) phi__assembly_cite(a, block, one);
 }
 
-/* Keeps an item of the model's output that is no text as an opaque step. */
+/* Keeps an item of the model's output, which is no text, as an opaque step. */
 static void phi__interactions_media_step(phi__assembly *a, phi__json_text type, phi_str raw,
                                          int64_t index) {
     phi__buf step, name;
@@ -276,7 +276,7 @@ static void phi__interactions_media_step(phi__assembly *a, phi__json_text type, 
     phi__buf_free(&name);
 }
 
-/* Reads an output's items. Each text becomes a block: annotations count from the text's start. */
+/* Reads an output's items. Each text becomes a block, because annotations count from its start. */
 static void phi__interactions_content(phi__assembly *a, phi_str items, int64_t index, size_t *n) {
     phi__interactions_step item;
     phi__json_cursor c;
@@ -572,7 +572,7 @@ static void phi__interactions_whole(void *state, phi__assembly *a, phi_str body)
 
 /* The revision of the protocol that introduced steps, sent as the SDKs do. */
 #define PHI__INTERACTIONS_REVISION "2026-05-20"
-/* A thought with the documented signature for calls that no Google model made. */
+/* A thought with the documented signature. It precedes calls that no Google model made. */
 #define PHI__INTERACTIONS_UNSIGNED                                                                 \
     "{\"type\":\"thought\",\"signature\":\"skip_thought_signature_validator\"}"
 
@@ -616,7 +616,8 @@ static void phi__interactions_user(phi__encoder *e, const phi_message *m) {
         phi__buf_clear(&e->scratch);
 }
 
-/* Writes a result: a string, which every model accepts, or with media a list, since model 3. */
+/* Writes a result. Every model accepts a string. With media it is a list, which models since 3
+   accept. */
 static void phi__interactions_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool media = phi__gemini_three(e) && phi__render_any(e, m, PHI__RENDER_BLOCK);
@@ -706,7 +707,7 @@ static void phi__interactions_render(phi__encoder *e, const phi_message *m, size
 
 /* ---- around the messages ---- */
 
-/* Models before 3.7 accept sampling settings, but models since 3 refuse them while they think. */
+/* Models before 3.7 accept sampling settings; those since 3 only while they do not think. */
 static uint32_t phi__interactions_takes(const phi__request_spec *spec) {
     int version = phi__gemini_version(spec->model);
     bool thinks = spec->model->reasoning && spec->thinking != PHI_THINKING_OFF;
@@ -723,7 +724,7 @@ static phi_thinking phi__interactions_takes_level(const phi_model *model, phi_th
 }
 
 /* Returns the API's level. There are no budgets, and thinking cannot be turned off: OFF becomes the
-   lowest level. Pro 3.0 has two levels. Only Flash models from 3 to before 3.7 have "minimal". */
+   lowest level. Pro 3.0 has two levels. Only Flash models 3.0 to 3.6 have "minimal". */
 static const char *phi__interactions_level(const phi_model *model, phi_thinking level) {
     int version = phi__gemini_version(model);
     bool pro = phi__gemini_has(model, "pro");
@@ -809,7 +810,8 @@ static void phi__interactions_address(phi__encoder *e) {
 
 /* ---- the codec ---- */
 
-/* Google's "document" content lists no plain text. Other families accept only text and images. */
+/* Google's documentation does not list plain text as "document" content. Other families accept only
+   text and images. */
 static uint32_t phi__interactions_media(const phi_model *model) {
     if (phi__gemini_version(model) == 0) return 0;
     return PHI__MEDIA_PDF | PHI__MEDIA_URL | PHI__MEDIA_OFFICE | PHI__MEDIA_SOUND |

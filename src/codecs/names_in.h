@@ -29,7 +29,7 @@
 #define PHI__NAMES_BEDROCK                                                                         \
     { PHI_PROTOCOL_BEDROCK, "bedrock", NULL }
 
-/* Each function returns a protocol's codec. A preset points to one of them, all.c to all. */
+/* Each function returns a protocol's codec. A preset points to one function, all.c to all. */
 PHI__FN const phi__codec *phi__anthropic_codec(void);
 PHI__FN const phi__codec *phi__chat_codec(void);
 PHI__FN const phi__codec *phi__resp_codec(void);

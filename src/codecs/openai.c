@@ -4,7 +4,7 @@
 #define PHI__OPENAI_KEY_MOST 64      /* most bytes of prompt_cache_key */
 #define PHI__OPENAI_DESCRIPTION 1024 /* most bytes of a tool's description; OpenAI, November 2026 */
 
-/* A block that the model does not accept becomes a line of text, too. */
+/* A block that the model does not accept also counts: a line of text replaces it. */
 PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m, bool blank) {
     bool any = false;
     for (size_t i = 0; i < m->content_count; i++) {
@@ -67,7 +67,7 @@ static const struct phi__openai_effort *phi__openai_effort_of(const phi_model *m
     return &phi__openai_efforts[i];
 }
 
-/* Of the other servers, only OpenRouter accepts a word above high. It maps the word itself. */
+/* Besides OpenAI, only OpenRouter accepts a word above high. It maps the word itself. */
 PHI__FN phi_thinking phi__openai_level(const phi_model *model, phi_thinking wanted, bool openai) {
     phi_thinking highest = openai ? phi__openai_effort_of(model)->highest
                            : phi__str_is(phi_str_of(model->provider), "openrouter")

@@ -122,8 +122,8 @@ static bool phi__chat_is_thinking(const phi_content *c) {
     return c->kind == PHI_CONTENT_THINKING && !c->redacted && !phi__render_blank(c->text);
 }
 
-/* Writes the content as parts, with thinking before the text, as Mistral requires it. False, and
-   nothing written, if there is no thinking and no kept part. */
+/* Writes the content as parts, with thinking before the text, as Mistral requires. Returns false
+   and writes nothing if there is neither thinking nor a kept part. */
 static bool phi__chat_thinking_parts(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool any = false;
@@ -151,7 +151,7 @@ static bool phi__chat_thinking_parts(phi__encoder *e, const phi_message *m) {
 }
 
 /* Writes reasoning_details or thinking_blocks unchanged, in place of the reasoning text. start: the
-   start of the replay, from "{" to the list's bracket. */
+   first bytes of the replay, from "{" up to the list's bracket. */
 static bool phi__chat_put_details(phi__buf *out, const phi_message *m, const char *start) {
     size_t n = strlen(start);
     bool any = false;
@@ -171,7 +171,7 @@ static bool phi__chat_put_details(phi__buf *out, const phi_message *m, const cha
 #define PHI__CHAT_DETAILS "{\"reasoning_details\":["
 #define PHI__CHAT_BLOCKS "{\"thinking_blocks\":["
 
-/* The fields in which servers send reasoning, best first. The message keeps these names. */
+/* The fields in which servers send reasoning, best first. A message keeps the name of its field. */
 static const char *const phi__chat_reasoning_fields[] = {"reasoning_content", "reasoning",
                                                          "reasoning_text"};
 
@@ -244,7 +244,7 @@ static void phi__chat_assistant(phi__encoder *e, const phi_message *m, bool same
 
 /* ---- tool results ---- */
 
-/* Writes "Image returned by tool x:" and the image, or other media. */
+/* Writes a text such as "Image returned by tool x:", then the media of the result. */
 static void phi__chat_result_media(phi__encoder *e, const phi_message *m) {
     const char *word = phi__render_media_word(e, m);
     phi__buf *out = &e->scratch;
@@ -414,10 +414,10 @@ static const phi__json_member phi__chat_usage_members[] = {
     PHI__MEMBER_INSIDE("completion_tokens_details", phi__chat_output_members),
     /* sent by DeepSeek */
     PHI__MEMBER(phi__chat_counts, hit, "prompt_cache_hit_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER(phi__chat_counts, top, "cached_tokens", PHI__MEMBER_U64), /* by Moonshot */
+    PHI__MEMBER(phi__chat_counts, top, "cached_tokens", PHI__MEMBER_U64), /* sent by Moonshot */
     PHI__MEMBERS_END};
 
-/* Stores the usage. The last one counts. */
+/* Stores the usage. A later usage replaces an earlier one. */
 static void phi__chat_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__json_cursor_init(&c, raw);
@@ -433,7 +433,7 @@ static void phi__chat_usage(phi__assembly *a, phi_str raw) {
     a->usage.reasoning = n.reasoning;
 }
 
-/* True if the usage is known. Some servers send zeros until then. */
+/* True if the usage is known. Some servers send zeros before. */
 static bool phi__chat_counted(const phi__assembly *a) {
     return a->usage.output > 0 || a->usage.input > 0;
 }
@@ -513,7 +513,8 @@ static void phi__chat_read_call(phi__json_cursor *c, phi__chat_call *call) {
 }
 
 /* Finds the call of a delta: by its index, else by its id, else the last call. Another id at a
-   known index means a new call. A call read from text has no hash. SIZE_MAX: a new call. */
+   known index means a new call. A call that was read from text has no hash, so the id is compared.
+   SIZE_MAX: a new call. */
 static size_t phi__chat_find_call(const phi__assembly *a, const phi__chat_call *call,
                                   uint64_t hash) {
     for (size_t i = a->count; i > 0; i--) {
@@ -589,7 +590,8 @@ static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_te
         a->awaits_usage = true; /* the calls were cut, so they stay open */
 }
 
-/* Stores citations. Annotations are new in each chunk; a list of sources is repeated. */
+/* Stores citations. Each chunk's annotations are new, but a list of sources repeats earlier
+   ones. */
 static void phi__chat_cite(phi__chat_state *st, phi__assembly *a, const phi__chat_chunk *k) {
     phi_str sources = k->sources.len > 2 ? k->sources : k->citations;
     if (k->annotations.len > 2) {
@@ -611,7 +613,7 @@ static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__ch
     else if (k->blocks.len > 0)
         phi__chat_thinking_details(st, a, k->blocks, "thinking_blocks", spoken);
     if (k->parts.len > 0) {
-        /* Content as parts, as Mistral's models send it. */
+        /* The content is a list of parts, as Mistral's models send it. */
         phi__json_cursor c;
         size_t n = 0;
         if (phi__json_cursor_in_array(&c, k->parts)) {
@@ -778,14 +780,15 @@ static const char *phi__chat_mark(const phi__encoder *e) {
     return e->spec->cache.one_hour ? PHI__CHAT_MARK_HOUR : PHI__CHAT_MARK;
 }
 
-/* True for a thinking Claude at LiteLLM: Anthropic refuses its temperatures and forced calls. */
+/* True for a thinking Claude at LiteLLM. Anthropic then refuses temperatures and forced calls. */
 static bool phi__chat_claude_thinks(const phi__request_spec *spec) {
     return phi__chat_thinking_wanted(spec) &&
            (spec->model->quirks & PHI_QUIRK_CACHE_CONTROL) != 0 &&
            phi__str_is(phi_str_of(spec->model->provider), "litellm");
 }
 
-/* Writes a comma, and before it the message that some servers require between tool and user. */
+/* Writes the comma before a message. Between tool and user, some servers require another message,
+   which is written first. */
 static void phi__chat_before(phi__encoder *e, phi_role role) {
     if (e->open_role != (phi_role)0) phi__encode_glue(e, "]}");
     e->open_role = (phi_role)0;
@@ -876,7 +879,7 @@ static void phi__chat_append(phi__encoder *e, const phi_message *m, size_t at, u
         e->open_role = PHI_ROLE_USER;
     }
     phi__encode_piece(e, json);
-    /* a mark goes into the last part; a host's own message may have none */
+    /* the last part gets the mark; a message that a host wrote may have no part */
     if (m->role == PHI_ROLE_USER && e->count > 0 && phi__str_ends(json, "}]}"))
         e->mark_piece = e->count - 1;
 }
@@ -965,7 +968,7 @@ static void phi__chat_head(phi__encoder *e) {
         phi__buf_text(out, ",\"tool_choice\":");
         phi__buf_text(out, phi__chat_choice(e));
         if (phi__chat_quirk(e, PHI_QUIRK_TOOL_STREAM)) phi__buf_text(out, ",\"tool_stream\":true");
-        /* OpenAI's oldest reasoning models refuse it: phi__chat_takes */
+        /* OpenAI's oldest reasoning models refuse this member: see phi__chat_takes */
         if (phi__takes_serial(e->spec, takes)) phi__buf_text(out, ",\"parallel_tool_calls\":false");
         phi__buf_text(out, ",\"tools\":[");
         for (size_t i = 0; i < e->spec->tool_count; i++) {
@@ -1038,8 +1041,8 @@ static bool phi__chat_unforced(const phi__request_spec *spec) {
            phi__chat_thinking_wanted(spec);
 }
 
-/* OpenAI requires the word JSON in a message. LM Studio supports only schemas. If a format must be
-   alone, tools that must not be called are left out. */
+/* OpenAI requires the word JSON in a message. LM Studio supports only schemas. If a server refuses
+   a format together with tools, and tools must not be called, the tools are left out. */
 static phi_status phi__chat_format_fit(phi__request_spec *spec, phi_arena *arena) {
     if (spec->tool_choice == PHI_TOOL_CHOICE_NONE &&
         (spec->model->quirks & PHI_QUIRK_FORMAT_ALONE) != 0)
@@ -1056,7 +1059,8 @@ static phi_status phi__chat_format_fit(phi__request_spec *spec, phi_arena *arena
 
 /* Returns media by provider and model name, because servers refuse unknown parts. OpenAI,
    OpenRouter and LiteLLM accept PDFs, OpenRouter also as URLs (announcement "Audio Inputs and PDF
-   URLs for Apps"). Models named for audio accept it, except at Mistral, whose form differs. */
+   URLs for Apps"). Models with audio in their names accept it, except at Mistral, whose form
+   differs. */
 static uint32_t phi__chat_media(const phi_model *model) {
     static const char *const hears[] = {"audio", "omni", "voxtral", "ultravox"};
     phi_str provider = phi_str_of(model->provider), id = phi_str_of(model->id);

@@ -22,8 +22,8 @@ typedef enum phi__chat_mode {
     PHI__CHAT_JSON      /* JSON at the start of a line: perhaps calls up to the end */
 } phi__chat_mode;
 
-/* Splits text into text, thinking and calls. Holds positions in assembly->held.bytes and the state
-   after the bytes before them. Zeroed memory is the start of an answer. */
+/* Splits text into text, thinking and calls. Positions count in assembly->held.bytes. All other
+   fields describe the bytes before `at`. Zeroed memory is the start of an answer. */
 typedef struct phi__chat_text {
     phi__chat_mode mode;
     size_t from;     /* bytes before this position are in blocks */
@@ -36,7 +36,7 @@ typedef struct phi__chat_text {
     bool behind;     /* thinking or a call came before: blanks before text are dropped */
     bool called;     /* a call came last, not thinking */
     bool thought;    /* thinking between tags came */
-    bool assumed;    /* thinking that no tag opened, because of PHI_QUIRK_THINK_OPEN */
+    bool assumed;    /* the text counts as thinking without a tag (PHI_QUIRK_THINK_OPEN) */
     bool structured; /* a structured call came: text is no longer read as calls */
     bool spent;      /* the text up to the end was no calls: do not try again */
     bool plain;      /* ignore strings inside calls, because a quote was missing */
@@ -45,7 +45,7 @@ typedef struct phi__chat_text {
     bool fenced;            /* in JSON: inside a code fence */
     bool code, inline_code; /* in text: inside a code fence; between backticks */
     bool inside_line;       /* in text: the line has a byte other than a blank */
-    uint8_t ticks;          /* in text: number of backticks directly before */
+    uint8_t ticks;          /* in text: number of backticks directly before `at` */
 } phi__chat_text;
 
 /* The state of a stream's decoder. It starts as zeroed memory. */
@@ -73,7 +73,8 @@ static inline bool phi__chat_quirk(const phi__encoder *e, uint64_t quirk) {
     return (e->spec->model->quirks & quirk) != 0;
 }
 
-/* In openai_chat_kept.c. wanted, on: true if a request asks for thinking. put: writes this. */
+/* In openai_chat_kept.c. wanted and on: true if the request asks for thinking. put: writes the
+   members of the request that switch thinking. */
 PHI__FN bool phi__chat_thinking_wanted(const phi__request_spec *spec);
 PHI__FN bool phi__chat_thinking_on(const phi__encoder *e);
 PHI__FN void phi__chat_thinking_put(phi__encoder *e);
@@ -97,13 +98,13 @@ PHI__FN void phi__chat_text_add(phi__chat_text *t, phi__assembly *a, phi__json_t
 PHI__FN void phi__chat_text_end(phi__chat_text *t, phi__assembly *a, phi__chat_ending ending);
 
 /* In openai_chat_text.c. Reads a whole text as calls and opens their blocks. False if the text is
-   no call. known: only calls of the request's tools. cut: the text is the beginning of a call. */
+   no call. known: only calls of the request's tools count. cut: the text ends inside a call. */
 PHI__FN bool phi__chat_calls_of(phi__assembly *a, phi_str text, bool known, bool cut);
 
 /* In openai_chat_kept.c. Reads a member's value. True if phi must keep this member. */
 PHI__FN bool phi__chat_kept_wants(phi__json_cursor *c, phi__json_text key, phi_str *raw);
 
-/* Returns the last block except opaque blocks that still collect members; SIZE_MAX: none. */
+/* Returns the last block that is not an opaque block still collecting members, or SIZE_MAX. */
 PHI__FN size_t phi__chat_kept_last(const phi__assembly *a);
 
 /* As phi__assembly_current, but skips opaque blocks that still collect members. */

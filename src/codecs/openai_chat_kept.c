@@ -65,7 +65,7 @@ typedef struct phi__chat_merge {
     bool no_memory;
 } phi__chat_merge;
 
-/* True for members that name a thing: their strings come whole, all others in pieces. */
+/* True for members that name a thing. Their strings come whole, all other strings in pieces. */
 static bool phi__chat_kept_names(phi_str key) {
     static const char *const names[] = {"type",      "id",     "name", "role",   "index", "format",
                                         "mime_type", "status", "url",  "object", NULL};
@@ -99,7 +99,7 @@ static void phi__chat_kept_merge_members(phi__chat_merge *p, phi_json *into, con
     }
 }
 
-/* Finds the item of a list that has the same index as an item. NULL if there is none. */
+/* Finds the item of a list whose member "index" equals the one of `item`, or NULL. */
 static phi_json *phi__chat_kept_indexed(const phi_json *list, const phi_json *item) {
     const phi_json *index = phi_json_get(item, "index");
     phi_json *old;
@@ -158,7 +158,7 @@ static phi_status phi__chat_kept_tree(phi_arena *arena, const phi__buf *text, ph
                           out, NULL);
 }
 
-/* True if each piece is the same text as the value, which is then a label. */
+/* True if each piece is the same text as the value. The value is then a label and must not grow. */
 static bool phi__chat_kept_is_label(const phi_json *value, const phi_json *pieces) {
     phi_json_iter it = phi_json_each(pieces);
     const phi_json *piece;
@@ -245,7 +245,7 @@ static bool phi__chat_kept_is(const phi__assembly *a, size_t block, uint64_t nam
 }
 
 /* Adds a member or a piece of it. *block is the block of the delta's previous member, which is
-   often the same one, or SIZE_MAX. *n counts the other members. */
+   often the same member, or SIZE_MAX. *n counts the members that differ from the previous one. */
 static void phi__chat_kept_member(phi__assembly *a, phi__json_text key, phi_str raw, size_t *block,
                                   size_t *n) {
     uint64_t hash = phi__assembly_hash(a, key) | 1;
@@ -316,7 +316,7 @@ PHI__FN void phi__chat_kept_call(phi__assembly *a, phi_str raw, bool has_index, 
     phi__buf_free(&call);
 }
 
-/* Opens a block for a part of the content. A part has its place in the order of the text. */
+/* Opens a block for a part of the content, which has its place in the order of the text. */
 PHI__FN void phi__chat_kept_part(phi__assembly *a, phi__json_text type, phi_str raw) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     size_t last = phi__chat_kept_last(a);

@@ -8,9 +8,10 @@
 
 /* ---- tool calls that a model wrote as text ----
 
-   The forms are {"name":...,"arguments":{...}}, with other templates' member names too, alone, in
-   sequence or in an array; <function=name><parameter=key>value</parameter></function>; and
-   name[ARGS]{...}. Either the whole text is calls or none of it. See docs/local_models.md. */
+   There are three forms: {"name":...,"arguments":{...}}, also with the member names of other
+   templates, alone, in sequence or in an array;
+   <function=name><parameter=key>value</parameter></function>; and name[ARGS]{...}. Either the whole
+   text is calls or none of it. See docs/local_models.md. */
 
 typedef struct phi__chat_made {
     phi_str name, arguments;
@@ -183,7 +184,7 @@ static bool phi__chat_calls_one(phi__chat_read *r, phi_str text) {
     }
     phi__buf_init(&out, r->a->memory);
     bool read = phi__chat_calls_parameters(r, &out, text, schema);
-    phi_arena_reset(r->arena, mark); /* a text may have a thousand calls, each with a schema */
+    phi_arena_reset(r->arena, mark); /* free the schema: a text may have a thousand calls */
     if (!read) {
         if (out.failed) r->failed = true;
         phi__buf_free(&out);
@@ -274,7 +275,8 @@ static bool phi__chat_calls_broken(phi__chat_read *r, phi_str text, bool cut) {
 static bool phi__chat_calls_read(phi__chat_read *r, phi_str text) {
     if (text.len == 0) return false;
     if (phi__str_starts(text, "<function=")) {
-        /* Functions in sequence. The last closing tag may be missing. A value may hold the tag. */
+        /* Functions in sequence. The last closing tag may be missing. A parameter's value may hold
+           this tag. */
         static const char tag[] = "<function=", close[] = "</function>";
         for (; text.len > 0; text = phi__str_trim(text)) {
             size_t from = sizeof tag - 1;
@@ -634,8 +636,8 @@ static bool phi__chat_text_rest(phi__chat_text *t, phi__assembly *a, bool last,
 
 /* ---- JSON without tags ---- */
 
-/* True if the text from t->from on may be a call, judged by its first key. If the key is complete,
-   sets t->opened and the position *at after it. */
+/* True if the text from t->from on may be a call. Its first key decides. If the key is complete,
+   sets t->opened, and *at to the position after the key. */
 static bool phi__chat_text_json_opens(phi__chat_text *t, phi_str text, size_t *at) {
     static const char *const keys[] = {"name", "type",      "function",   "tool",
                                        "args", "tool_name", "parameters", "arguments"};
@@ -735,7 +737,7 @@ static void phi__chat_text_enter(phi__chat_text *t, phi__chat_mode mode) {
     t->quoted = t->escaped = t->opened = t->closed = t->fenced = false;
 }
 
-/* True if JSON that may be calls begins at this start of a line. *some: more text is needed. */
+/* True if the text at t->at begins a line and may be calls as JSON. *some: more text is needed. */
 static bool phi__chat_text_at_json(const phi__chat_text *t, const phi__assembly *a, bool *some) {
     phi_str text = phi__chat_text_held(a, t->at, a->held.bytes.len);
     if (t->inside_line || t->ticks > 0 || t->at < t->no_json || !phi__chat_text_wants_calls(t, a))
@@ -831,8 +833,8 @@ PHI__FN void phi__chat_text_add(phi__chat_text *t, phi__assembly *a, phi__json_t
     phi__chat_text_run(t, a, false, PHI__CHAT_ENDED);
 }
 
-/* Reads a call at the end of thinking that ends the answer. The model forgot to close its thinking,
-   or the server counted everything as thinking. The thinking keeps the call's text. */
+/* Reads a call at the end of the thinking if the answer ends there. The model forgot to close its
+   thinking, or the server counted everything as thinking. The thinking keeps the call's text. */
 static void phi__chat_text_thought_call(const phi__chat_text *t, phi__assembly *a) {
     static const char open[] = "<tool_call>", close[] = "</tool_call>";
     if (a->no_memory || a->count == 0 || a->drafts[a->count - 1].kind != PHI_CONTENT_THINKING ||

@@ -34,15 +34,18 @@ PHI__FN bool phi__openai_put_tool(phi__encoder *e, const phi__tool_view *tool);
 /* For phi__codec_rules. Only api.openai.com accepts schema keywords that narrow a value. */
 PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model);
 
-/* For decoders. True if a text is one JSON value, or one JSON object. Bytes that are not UTF-8 do
-   not matter, because U+FFFD replaces them in kept text. Use and reset a->scratch. */
+/* For decoders. True if a text is one JSON value (is_json), or one JSON object (is_object). Bytes
+   that are not UTF-8 do not matter, because U+FFFD replaces them in kept text. Use and reset
+   a->scratch. */
 PHI__FN bool phi__kept_is_json(phi__assembly *a, phi_str text);
 PHI__FN bool phi__kept_is_object(phi__assembly *a, phi_str text);
 
-/* For encoders. Parses an object into e->arena. NULL if !phi__render_goes or no object. */
+/* For encoders. Parses an object into e->arena. NULL if the text is no object, or a request may not
+   hold it (phi__render_goes). */
 PHI__FN phi_json *phi__kept_tree(phi__encoder *e, phi_str text);
 
-/* A string of a JSON tree that grows in place: an array's item has no key to replace it by. */
+/* A string of a JSON tree, with room to append. It is changed in its node, because replacing the
+   node would need a key, which an item of an array does not have. */
 typedef struct phi__kept_grown {
     phi_json *node; /* the string with spare room; NULL if there is none */
     char *at;

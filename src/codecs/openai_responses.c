@@ -139,8 +139,8 @@ static void phi__resp_kept_part(phi__json_cursor *c, phi__resp_part *part) {
                               !PHI__TEXT_IS(part->type, "refusal"));
 }
 
-/* True if the parts hold more than one text with its citations: a part has an unknown type or
-   member, or there are several parts with citations, which count from the start of their part. */
+/* True if one text block cannot hold the parts: a part has an unknown type or member, or one of
+   several parts has citations, which count from the start of their part. */
 static bool phi__resp_kept_is_more(phi_str content) {
     phi__resp_part part;
     phi__json_cursor c;
@@ -238,7 +238,7 @@ static phi__resp_key phi__resp_item_key(const phi__resp_output_item *item, int64
 }
 
 /* Returns how well a block fits a key: 4 by id and index, 3 by id, 2 by index, 1 if the block is
-   open and the two cannot be compared, 0 if it does not fit. */
+   open and shares neither an id nor an index with the key to compare, 0 if it does not fit. */
 static int phi__resp_fits(const phi__draft *d, phi__resp_key key) {
     bool id = key.id != 0 && d->item == key.id;
     bool index = key.index >= 0 && d->key == key.index;
@@ -358,7 +358,7 @@ static void phi__resp_remember(phi__assembly *a, size_t block) {
         a->drafts[block].kept = phi__hash(phi__buf_str(&a->drafts[block].replay), 5);
 }
 
-/* Opens no block if the item is broken JSON. */
+/* Opens a block for an opaque item, but none if the item is broken JSON. */
 static size_t phi__resp_open_opaque(phi__assembly *a, const phi__resp_output_item *item,
                                     phi__resp_key key) {
     phi_str type;
@@ -499,8 +499,9 @@ static void phi__resp_fill_reasoning(phi__assembly *a, const phi__resp_output_it
     }
 }
 
-/* Reads the list of all items in the final response, which is often empty. It finishes blocks that
-   are still open. Without earlier items it is the whole answer. A new opaque item comes last. */
+/* Reads the list of all items in the final response, which is often empty. Finishes blocks that are
+   still open. If no items came before, the list is the whole answer. A new opaque item is
+   appended. */
 static void phi__resp_output(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__resp_output_item item;
@@ -533,7 +534,7 @@ static const phi__stop_word phi__resp_status_words[] = {
     {"completed\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
     {"failed\0cancelled\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true}};
 
-/* The meaning of the reason of an incomplete response, or of its status if it gives no reason. */
+/* The meaning of an incomplete response's reason. Without a reason its status is used. */
 static const phi__stop_word phi__resp_reason_words[] = {
     {"max_output_tokens\0", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
     {"content_filter\0", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
@@ -760,8 +761,8 @@ static bool phi__resp_is_part(phi__encoder *e, const phi_content *c) {
     return look.goes && look.part;
 }
 
-/* Writes the blocks in [from, to) as an array of parts. `before` precedes the first text. If there
-   is no text, `before` precedes "(no output)". */
+/* Writes the blocks in [from, to) as an array of parts. `before` is written before the first text,
+   or before "(no output)" if there is no text. */
 static void phi__resp_parts(phi__encoder *e, const phi_message *m, size_t from, size_t to,
                             const char *before) {
     phi_content line = PHI_ZERO;
@@ -810,8 +811,8 @@ static void phi__resp_say(phi__encoder *e, const phi_message *m, size_t from, si
     phi__buf_char(&e->scratch, '}');
 }
 
-/* An opaque item, such as the output of a call that only the host understands, is not part of a
-   message. It splits the message in two. */
+/* Writes a user's message. An opaque item, such as the output of a call that only the host
+   understands, is not part of a message: it splits the message in two. */
 static void phi__resp_user(phi__encoder *e, const phi_message *m) {
     size_t from = 0;
     for (size_t i = 0; i < m->content_count; i++) {
@@ -906,8 +907,8 @@ static bool phi__resp_member(phi__encoder *e, const phi_content *c, const char *
     return fits;
 }
 
-/* Returns JSON kept in the block's replay as a string, in the arena, or an empty string. object:
-   the JSON is the members of an object, without braces; else it is an array. */
+/* Returns the JSON that the block's replay holds as a string, in the arena; empty if there is none.
+   object: the JSON is the members of an object, without braces; else it is an array. */
 static phi_str phi__resp_kept(phi__encoder *e, const phi_content *c, const char *key, bool object) {
     const phi_str none = {NULL, 0};
     phi_json *root = NULL;
@@ -991,7 +992,7 @@ static bool phi__resp_sends(phi__encoder *e, const phi_content *c, bool kin, boo
     }
 }
 
-/* kin: a model of this wire made the message. same: this very model made it. */
+/* Writes an answer. kin: a model of this wire made it. same: this very model made it. */
 static void phi__resp_assistant(phi__encoder *e, const phi_message *m, bool same, bool kin) {
     bool bare = false;
     size_t from = 0;
@@ -1039,7 +1040,8 @@ static void phi__resp_assistant(phi__encoder *e, const phi_message *m, bool same
     }
 }
 
-/* Returns the form bits. after: none, because results hold their media themselves. */
+/* Returns the form bits. With `after` there are none, because results hold their media
+   themselves. */
 static uint32_t phi__resp_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__RESP_FORM;
@@ -1072,7 +1074,8 @@ static bool phi__resp_at_openai(const phi_model *model) {
            phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES);
 }
 
-/* Models that do not reason refuse both fields. Unknown models get them only with a level. */
+/* Models that do not reason refuse "include" and "reasoning". An unknown model at OpenAI gets both
+   only with a level. */
 static void phi__resp_put_thinking(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     bool openai = phi__resp_at_openai(e->spec->model);
@@ -1193,7 +1196,7 @@ static phi__id_rule phi__resp_id_rule(const phi_model *model) {
     return PHI__ID_RESPONSES;
 }
 
-/* Servers of other providers accept only text and images. Messages hold no audio. */
+/* Servers of other providers accept only text and images. No message can hold audio. */
 static uint32_t phi__resp_media(const phi_model *model) {
     phi_str provider = phi_str_of(model->provider);
     if (!phi__str_is(provider, "azure_openai") && !phi__str_is(provider, "openai") &&
@@ -1221,7 +1224,7 @@ static const phi__codec_settings phi__resp_settings = {
     phi__resp_takes, phi__resp_level, phi__resp_owned, phi__resp_lists};
 /* clang-format on */
 
-/* True for gpt-5.4 and later: "Tool search" guide, November 2026. A name looks like "gpt-5.4-mini".
+/* True for gpt-5.4 and later ("Tool search" guide, November 2026). A name is like "gpt-5.4-mini".
    Azure supports deferred tools too, but only a deployment named as the model is recognized. */
 static bool phi__resp_defers(const phi_model *model) {
     phi_str id = phi_str_of(model->id);

@@ -75,7 +75,7 @@ PHI_API phi_model phi_model_minimax(const char *id, const char *api_key) {
 
 /* ---- OpenAI, and servers with its Chat protocol ---- */
 
-/* For Azure, the first row does not count. */
+/* Azure uses the table without its first row. */
 static const phi__preset_model phi__preset_gpts[] = {
     {"chatgpt-", 0, 0, false}, {"gpt-5-chat", 0, 0, false}, {"gpt-3", 0, 0, false},
     {"gpt-4", 0, 0, false},    {NULL, 0, 0, false},
@@ -188,8 +188,8 @@ static const phi__preset phi__preset_chats[] = {
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_REASONING_EFFORT |
          PHI_QUIRK_FORMAT_ALONE | PHI__PRESET_SMALL,
      128000, 4096, false, NULL},
-    /* LiteLLM fills empty content of messages with calls, so none is sent. It refuses a cache key
-       for models that are not OpenAI's. */
+    /* LiteLLM replaces empty content if a message has calls, so no content is sent. It refuses a
+       cache key for models that are not OpenAI's. */
     {"litellm", "http://localhost:4000/v1", PHI_QUIRK_OPEN_KEY | PHI_QUIRK_EMPTY_TOOLS, 128000,
      4096, false, phi__preset_litellm_models},
 };

@@ -80,7 +80,8 @@ static void phi__queries_put_parameter(phi__buf *out, size_t from, const char *n
     phi__buf_percent(out, value, "-_.~");
 }
 
-/* Appends a URL's head for lists, which Bedrock has at "bedrock." and not "bedrock-runtime.". */
+/* Appends the head of a list's URL. For lists Bedrock has the host "bedrock.", not
+   "bedrock-runtime.". */
 static void phi__queries_put_host(phi__buf *out, phi_str head) {
     static const char runtime[] = "://bedrock-runtime", plain[] = "://bedrock";
     size_t at = phi__str_find(head, 0, runtime), end = at + sizeof runtime - 1;

@@ -1,4 +1,4 @@
-/* queries.h - a model as the list of its provider describes it. */
+/* queries.h - the description of a model in its provider's list. */
 #ifndef PHI_CODECS_QUERIES_H
 #define PHI_CODECS_QUERIES_H
 

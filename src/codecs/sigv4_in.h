@@ -10,7 +10,7 @@
 #include "codecs/codecs_in.h"
 #include "wire/codec_in.h"
 
-/* Borrowed for the call. */
+/* The inputs of a signature, borrowed for the call. */
 typedef struct phi__sigv4 {
     phi_str method, path; /* the path as it is sent: percent-encoded, without a query */
     phi_str host;         /* as in the Host header */
@@ -26,7 +26,7 @@ typedef struct phi__sigv4_words {
     char content[65]; /* x-amz-content-sha256, terminated */
 } phi__sigv4_words;
 
-/* Appends the value of the Authorization header to `out`, which may fail. */
+/* Appends the value of the Authorization header to `out`. Sets out->failed if memory ran out. */
 PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__buf *out);
 
 #endif

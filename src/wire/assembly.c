@@ -18,7 +18,7 @@ PHI__FN bool phi__opaque_find(phi_str object, phi_str key, phi_str *value) {
 }
 
 /* Appends the object with a member set to `value`; a new member comes last. `key` must need no
-   escapes. False, and nothing appended, if `object` is no object. */
+   escapes. Returns false and appends nothing if `object` is no object. */
 static bool phi__opaque_set(phi__buf *out, phi_str object, phi_str key, phi_str value) {
     phi_str old;
     object = phi__str_trim(object);
@@ -221,8 +221,8 @@ static bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
     return phi__opaque_is_json(&a->scratch, text, PHI_JSON_BORROW, &a->no_memory);
 }
 
-/* Gives a call a new id if it has none or an earlier call has the same: results would be ambiguous.
-   d->kept holds the hashes of the earlier calls' ids. */
+/* Gives a call a new id if it has none or an earlier call has the same id: results would be
+   ambiguous. The `kept` fields of the earlier calls hold the hashes of their ids. */
 static void phi__assembly_unique_id(phi__assembly *a, size_t block) {
     phi__draft *d = &a->drafts[block];
     bool taken = d->id.len == 0 || phi__str_is(phi__buf_str(&d->id), "null");
@@ -254,7 +254,8 @@ static void phi__assembly_finish_call(phi__assembly *a, size_t block) {
     d->open = false;
 }
 
-/* Views a call that is the answer as a text. Signature and replay belong to calls: drop them. */
+/* Views the call that is the answer as a text, without signature and replay, which belong to
+   calls. */
 static phi_content phi__assembly_view_answer(const phi__draft *d) {
     phi_content c = PHI_ZERO;
     c.kind = PHI_CONTENT_TEXT;
@@ -297,7 +298,7 @@ PHI__FN void phi__assembly_init(phi__assembly *a, phi_memory *memory) {
     phi__buf_init(&a->response_id, memory);
     phi__buf_init(&a->details, memory);
     phi__buf_init(&a->failure_words, memory);
-    a->held.bytes.memory = memory; /* the only member of `held` that needs it */
+    a->held.bytes.memory = memory; /* the only buffer of `held` that is used */
 }
 
 PHI__FN void phi__assembly_free(phi__assembly *a) {

@@ -92,7 +92,7 @@ static bool phi__headers_text_delay(phi_str text, uint64_t *ms) {
     return false;
 }
 
-/* Makes a date from its parts. A year of two digits belongs to this century. */
+/* Makes a date from its parts. A year of two digits is in this century. */
 static bool phi__headers_date_of(const char *day, const char *month, const char *year,
                                  size_t digits, const char *time, int64_t *ms) {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -133,8 +133,8 @@ static bool phi__headers_whole_number(phi_str s, bool ms, uint64_t *out) {
     return n > 0;
 }
 
-/* Finds the delay that a response asks for: in its headers, where an HTTP date counts from the
-   response's own Date; else in `given` ("46s"); else in a text ("try again in 5.2s"). */
+/* Finds the delay that a response asks for: in its headers, else in `given` ("46s"), else in a text
+   ("try again in 5.2s"). An HTTP date in the headers is compared with the response's own Date. */
 static bool phi__headers_delay(phi_str headers, phi_str given, phi_str message, phi_str detail,
                                uint64_t *ms) {
     phi_str after = phi__headers_value(headers, "retry-after");
@@ -223,8 +223,9 @@ static const char phi__fault_overflows[] =
     "range of input length should be\0"
     "prompt exceeds max length\0";
 
-/* "exceeds the maximum" may also be said of tools, images or max_tokens, and a shorter history does
-   not help then. So the text must name the prompt first, and none of the others. */
+/* These phrases may also concern tools, images or max_tokens. A shorter history does not help then.
+   So the text must name the prompt before such a phrase, and must not contain an entry of
+   phi__fault_other_excesses. */
 static const char phi__fault_excesses[] =
     "token*exceeds the maximum\0token*exceeds the limit of\0prompt *exceeds the maximum\0"
     "prompt *exceeds the limit of\0context*exceeds the maximum\0context*exceeds the limit of\0"
@@ -233,10 +234,12 @@ static const char phi__fault_other_excesses[] =
     "max_*tokens\0maxoutputtokens\0max output\0maximum output\0budget\0output token\0"
     "token output\0completion token\0image\0per min\0per day\0per hour\0";
 
-/* Used for status 400, or for a text without a status. Other statuses use these words for rates. */
+/* These phrases count for status 400 and for a text without a status. With any other status they
+   mean a rate limit. */
 static const char phi__fault_counts[] = "too many tokens\0token limit exceeded\0";
 
-/* Throttling: waiting helps. A gateway may lose Bedrock's error type, so its message is listed. */
+/* Throttling: waiting helps. A gateway may lose Bedrock's error type, so its message is here
+   too. */
 static const char phi__fault_paces[] = "throttl\0too many tokens, please wait\0";
 
 /* Further phrases for throttling, used if only a text is known. */
@@ -284,7 +287,8 @@ static phi_str phi__fault_detail(const phi_json *node) {
     return phi__fault_text(node);
 }
 
-/* Returns the status for an error's word, for errors without a status. 0 if the word is unknown. */
+/* Returns the HTTP status that a word of an error means, for errors without a status. 0 if the word
+   is unknown. */
 static int phi__fault_status_of(phi_str word) {
     static const struct phi__fault_status {
         int status;

@@ -25,7 +25,7 @@ PHI__FN phi_codec_fn phi__codec_named(const phi_codec_fn *list, phi_str protocol
 PHI__FN const phi__codec *phi__codec_of(const phi_codec_fn *list, const phi_model *model) {
     phi_str protocol = phi_str_of(model->protocol);
     phi_codec_fn found = model->codec;
-    /* the host may have changed the protocol since */
+    /* the host may have set another protocol after the preset */
     if (found == NULL || !phi__codec_is(found()->names, protocol))
         found = phi__codec_named(list, protocol);
     return found != NULL ? found() : NULL;

@@ -7,10 +7,10 @@
 
 /* ---- for codecs ---- */
 
-/* Compares a JSON text with a literal. */
+/* True if a JSON text equals a literal. */
 #define PHI__TEXT_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
 
-/* True if a text is one of the words; NULL ends the list. */
+/* True if a text equals a word of the list, which NULL ends. */
 PHI__FN bool phi__codec_among(phi_str text, const char *const *words);
 
 /* As phi__codec_among, for a JSON text. */
@@ -18,13 +18,13 @@ PHI__FN bool phi__opaque_knows(const char *const *known, phi__json_text key);
 
 PHI__FN bool phi__render_blank(phi_str text); /* true if the text is only white space */
 
-/* True for a text that is sent: blank texts are not. */
+/* True for a text block that is sent. Blank texts are not sent. */
 static inline bool phi__codec_is_text(const phi_content *c) {
     return c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text);
 }
 
-/* Finds the value of an object's member, as a view of its text. Of equal names the last one counts.
-   False if there is none or the object is broken. */
+/* Finds the value of an object's member, as a view of its text. If a name occurs twice, its last
+   value counts. False if the object has no such member or is broken. */
 PHI__FN bool phi__opaque_find(phi_str object, phi_str key, phi_str *value);
 
 /* Appends an item to the JSON array in the buffer. An empty buffer becomes an array. */
@@ -43,21 +43,21 @@ PHI__FN void phi__assembly_begin(phi__assembly *a, phi__json_text id, phi__json_
    no memory or the answer has too many blocks. */
 PHI__FN size_t phi__assembly_open(phi__assembly *a, phi_content_kind kind, int64_t key);
 
-/* Returns a hash of a JSON text after unescaping; 0 if the text is empty. */
+/* Returns a hash of a JSON text after unescaping; 0 for an empty text. */
 PHI__FN uint64_t phi__assembly_hash(phi__assembly *a, phi__json_text text);
 
-/* Call it for each element of a list of calls or items in one event. *n counts them, from 0. False
-   if the answer has failed. Fails the answer if the list is too long. */
+/* Call it before each element of a list of calls or items in one event. *n counts the elements and
+   starts at 0. False if the answer has failed. A list that is too long fails the answer. */
 PHI__FN bool phi__assembly_takes_more(phi__assembly *a, size_t *n);
 PHI__FN size_t phi__assembly_find(const phi__assembly *a,
                                   int64_t key); /* the latest block, or SIZE_MAX */
 
-/* Returns the last block if it is open and of this kind, else a new one. A text or thinking block
-   before the new one is closed. For protocols that do not announce the start of a block. */
+/* Returns the last block if it is open and of this kind, else opens a new one, which closes the
+   block before it, except a call. For protocols that do not announce the start of a block. */
 PHI__FN size_t phi__assembly_current(phi__assembly *a, phi_content_kind kind);
 
-/* Append to a block's bytes and call the sink. add takes plain bytes, add_json the inside of a JSON
-   string and unescapes it. They do nothing if block is SIZE_MAX. */
+/* Append to a block's bytes and call the sink. _add takes plain bytes. _add_json takes the inside
+   of a JSON string and unescapes it. They do nothing if block is SIZE_MAX. */
 PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes);
 PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw, bool has_escapes);
 
@@ -76,19 +76,20 @@ PHI__FN void phi__assembly_hold_end(phi__assembly *a);
 /* Changes the kind of an existing block. The sink gets PHI__PART_AGAIN and all deltas again. */
 PHI__FN void phi__assembly_turn(phi__assembly *a, size_t block, phi_content_kind kind);
 
-/* Opens a block that phi does not interpret. draft->name gets the type and draft->replay the JSON,
-   byte for byte. open: more of the JSON follows, and phi__assembly_close will end the block.
-   Returns the index, or SIZE_MAX as phi__assembly_open. */
+/* Opens a block that phi does not interpret. draft->name gets the type, draft->replay gets the JSON
+   unchanged. open: more of the JSON follows, and phi__assembly_close will end the block. Returns
+   the index, or SIZE_MAX as phi__assembly_open. */
 PHI__FN size_t phi__assembly_opaque(phi__assembly *a, phi_str type, phi_str json, int64_t key,
                                     bool open);
 
-/* Sets a member of an opaque block's JSON. All other bytes stay unchanged. outer: the member whose
-   object gets it, or empty. Too many changes make the block incomplete. */
+/* Sets a member of an opaque block's JSON. All other bytes stay unchanged. outer: the name of an
+   object inside the JSON that gets the member; empty: the JSON itself gets it. Too many changes
+   make the block incomplete. */
 PHI__FN void phi__assembly_opaque_set(phi__assembly *a, size_t block, phi_str outer, phi_str key,
                                       phi_str value);
 
-/* Closes an opaque block. The bytes added to it become a member's value: a string if `text`, else
-   JSON. If this JSON is broken, the block becomes incomplete. */
+/* Closes an opaque block. The bytes added to the block become the value of a member: a string if
+   `text`, else JSON. If this JSON is broken, the block becomes incomplete. */
 PHI__FN void phi__assembly_opaque_close(phi__assembly *a, size_t block, phi_str outer, phi_str key,
                                         bool text);
 
@@ -101,7 +102,8 @@ PHI__FN void phi__assembly_rest(phi__assembly *a, size_t block, phi_str call,
    replaces bytes that are not UTF-8. Does nothing if block is SIZE_MAX. */
 PHI__FN void phi__assembly_cite(phi__assembly *a, size_t block, phi_str citation);
 
-/* Appends arguments of a call's start to draft->replay. They are used only if no deltas follow. */
+/* Appends the arguments in a call's start to draft->replay. They are used only if no deltas
+   follow. */
 PHI__FN void phi__assembly_wait(phi__assembly *a, size_t block, phi_str arguments);
 
 /* Closes a call. `arguments` are used if there were no deltas. */
@@ -130,52 +132,54 @@ PHI__FN void phi__classify_body(phi__assembly *a, phi_str body);
    empty values are no errors. */
 PHI__FN bool phi__classify_take_error(phi__json_cursor *c, phi_str *raw);
 
-/* As phi__classify_take_error, for a table of members: sets a bool. */
+/* As phi__classify_take_error, for a row of a member table: sets the bool *is_error. */
 PHI__FN void phi__classify_take_flag(phi__json_cursor *c, void *is_error);
 
 /* Fails the assembly because an event before the last one is not JSON. */
 PHI__FN void phi__classify_bad_event(phi__assembly *a);
 
-/* Words by which a protocol ends an answer, and their meaning. */
+/* The words with which a protocol ends an answer, and their meaning. */
 typedef struct phi__stop_word {
-    /* Each word ends with a NUL, and one more NUL ends the list. "abc*" matches all that begin
-       so. */
+    /* Each word ends with a NUL, and one more NUL ends the list. "abc*" matches every word that
+       begins with abc. */
     const char *words;
     phi_stop_reason reason;
     phi_failure_kind failure; /* NONE: no failure */
     bool retryable;
 } phi__stop_word;
 
-/* Sets the stop reason by the word in a->raw_stop_reason and returns the row of the table. NULL if
-   no row has the word: the stop reason is then STOP, and a warning names the word. */
+/* Finds the row of the table with the word in a->raw_stop_reason, sets the stop reason and returns
+   the row. If no row has the word, sets STOP and a->unknown_stop and returns NULL. */
 PHI__FN const phi__stop_word *phi__classify_reason(phi__assembly *a, const phi__stop_word *table,
                                                    size_t count);
 
-/* As phi__classify_reason. If the word means a failure, fails the assembly with the provider's
-   message `said`, else with a message that names the word. Does nothing after a failure. */
+/* As phi__classify_reason. If the word means a failure, fails the assembly with the message `said`,
+   which comes from the provider and may be empty. Does nothing after a failure. */
 PHI__FN void phi__classify_stop(phi__assembly *a, const phi__stop_word *table, size_t count,
                                 phi__json_text said);
 
-/* True if an update is sent as a system message: the target accepts one, a user's message precedes
-   it, and an answer or the end of the transcript follows it. */
+/* True if an update is sent as a system message: the target accepts one, the update comes after the
+   user's turn, and an answer or the end of the transcript follows it. */
 PHI__FN bool phi__encode_is_system(const phi__encoder *e, size_t item);
 PHI__FN void phi__encode_piece(phi__encoder *e, phi_str json);       /* `json` is borrowed */
-PHI__FN void phi__encode_insert(phi__encoder *e, phi_str json);      /* scratch, then a piece */
+PHI__FN void phi__encode_insert(phi__encoder *e, phi_str json);      /* e->scratch, then `json` */
 PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal); /* `literal` is static */
 PHI__FN void phi__encode_scratch(phi__encoder *e); /* appends e->scratch as a piece and clears it */
 
-/* Copies e->scratch into the arena and clears it. False: the encoder failed. */
+/* Copies e->scratch into the arena and clears e->scratch. False: the encoder failed. */
 PHI__FN bool phi__encode_copy(phi__encoder *e, phi_str *out);
 
-/* Appends JSON to the message of a role. If no such message is open, first appends `begin`, which
-   ends the open message ("]},{") and starts one. Without an open message, "]}," is left out. */
+/* Appends JSON to the message of a role. If the open message has another role, first appends
+   `begin`, which ends it and starts a new one ("]},{..."). If no message is open, the "]}," is left
+   out. */
 PHI__FN void phi__encode_role(phi__encoder *e, phi_role role, phi_str begin, phi_str json);
 
 /* As phi__codec.append, for protocols whose messages are items of one list. */
 PHI__FN void phi__encode_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form,
                                 phi_str items);
 
-/* Inserts `literal` into the marked piece, `back` bytes before its end. Call once, at the end. */
+/* Inserts `literal` into the piece e->mark_piece, `back` bytes before its end. Call it once,
+   last. */
 PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal);
 
 /* Adds the headers content-type (JSON) and accept. */
@@ -194,29 +198,31 @@ typedef struct phi__takes_keys {
     const char *temperature, *top_p, *top_k, *stop, *seed, *tier;
 } phi__takes_keys;
 
-#define PHI__TAKES_TOKENS 8192u /* most tokens of an answer if neither request nor model says */
+#define PHI__TAKES_TOKENS 8192u /* most tokens of an answer if no limit is set */
 
 /* Returns the most tokens of an answer: from the request, else from the model; 0 if unknown. */
 static inline uint32_t phi__takes_tokens(const phi__request_spec *spec) {
     return spec->max_tokens != 0 ? spec->max_tokens : spec->model->max_tokens;
 }
 
-/* Writes settings that are set and allowed by `takes` to the scratch buffer: ,"key":value. */
+/* Writes the settings of the request to the scratch buffer, each as ,"key":value. Leaves out
+   settings that are not set or not allowed by `takes`. */
 PHI__FN void phi__takes_put(phi__encoder *e, const phi__takes_keys *keys, uint32_t takes);
 
 /* True if the request asks for one call at a time, has tools, and the target supports that. */
 PHI__FN bool phi__takes_serial(const phi__request_spec *spec, uint32_t takes);
 
-/* Writes the comma before a tool. True if the tool is raw: its JSON is then a piece already. */
+/* Writes the comma before a tool. For a raw tool also appends its JSON and returns true. */
 PHI__FN bool phi__takes_raw(phi__encoder *e, size_t tool);
 
-/* True if the target's tool search must be sent: a tool is deferred, or an earlier one was. */
+/* True if the target's tool search must be sent: a tool is deferred, or spec->searches is set. */
 PHI__FN bool phi__takes_deferred(const phi__request_spec *spec);
 
-/* Returns the thinking level that is sent for the wanted one. */
+/* Returns the thinking level to send for the level that the request wants. */
 PHI__FN phi_thinking phi__takes_level(const phi__codec *codec, const phi__request_spec *spec);
 
-/* True if the thinking of an answer is sent back: this target made it, and it is still valid. */
+/* True if the thinking of an answer is sent back: this target made the answer, and the thinking is
+   still valid. */
 PHI__FN bool phi__prefix_sends(const phi__encoder *e, size_t item);
 
 /* Appends a line to the system prompt. False: no memory. */
@@ -236,7 +242,7 @@ typedef struct phi__delta_cache {
     char around[PHI__DELTA_CACHE_MOST];
 } phi__delta_cache;
 
-/* Stores an event that only adds `text`, a part of `data`, to a block. */
+/* Stores an event that only adds a text to a block. `text` is a part of `data`. */
 PHI__FN void phi__delta_cache_learn(phi__delta_cache *r, const phi__assembly *a, phi_str data,
                                     phi__json_text text, size_t block);
 
@@ -252,8 +258,9 @@ typedef struct phi__decoding {
     phi__delta_cache repeat;
 } phi__decoding;
 
-/* True if the decoder must read an event: the data start as an object (`lists`: or a list), unlike
-   a gateway's text. An "error" event fails the answer, and a repeat is added here already. */
+/* True if the decoder must read an event: its data begin with '{' (`lists`: or '['). Other data are
+   a gateway's text. An "error" event fails the answer here. The text of a repeated event is added
+   here. */
 PHI__FN bool phi__decoding_takes(phi__decoding *d, phi__assembly *a, phi_str name, phi_str data,
                                  bool lists);
 
@@ -263,12 +270,13 @@ static inline bool phi__render_word(char c) { return phi__is_alnum(c) || c == '_
 /* Writes `before`, then a call's id in quotes. */
 PHI__FN void phi__render_id(phi__buf *out, const char *before, phi_str id, phi__id_rule rule);
 
-/* Writes `before`, then a tool's name in quotes. Other characters than [a-zA-Z0-9_-], which another
-   provider may have allowed, become '_'. At most `most` bytes are written. */
+/* Writes `before`, then a tool's name in quotes, at most `most` bytes of it. Characters other than
+   [a-zA-Z0-9_-], which another provider may have allowed, become '_'. */
 PHI__FN void phi__render_name(phi__buf *out, const char *before, phi_str name, size_t most);
 PHI__FN phi_str phi__render_trim_end(phi_str text);
 
-/* Write a text to the scratch buffer, as a member or as the inside of a string. Long ones later. */
+/* Write a text to the scratch buffer, as a member or as the inside of a string. A long text may
+   leave a hole (phi__fill_hole). */
 PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text);
 PHI__FN void phi__render_text(phi__encoder *e, phi_str text);
 
@@ -278,14 +286,15 @@ PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
 /* True if any model of this target's protocol wrote the message. */
 PHI__FN bool phi__render_same_protocol(const phi__encoder *e, size_t item);
 
-/* True if the message has an opaque block of this target's protocol. is: checks the block's name;
-   NULL: any name is right. */
+/* True if the message has an opaque block of this target's protocol whose name passes `is`. is
+   NULL: any name passes. */
 PHI__FN bool phi__render_any_opaque(const phi__encoder *e, const phi_message *message,
                                     bool (*is)(phi_str name));
 
-/* True if a request may hold a JSON text: it is valid and has no half of a surrogate pair, which
-   servers refuse. Transcripts also come from files and hosts, and one broken value makes every
-   later request fail. Of a very long text only strings and brackets are checked. Uses e->arena. */
+/* True if a request may hold a JSON text: the text is valid and has no half of a surrogate pair,
+   which servers refuse. Transcripts also come from files and hosts, and one broken value would make
+   every later request fail. For a very long text only strings and brackets are checked. Uses
+   e->arena. */
 PHI__FN bool phi__render_goes(phi__encoder *e, phi_str json);
 
 /* True if citations are an array that a request may hold. */
@@ -293,17 +302,18 @@ static inline bool phi__render_cites(phi__encoder *e, phi_str citations) {
     return citations.len > 0 && citations.at[0] == '[' && phi__render_goes(e, citations);
 }
 
-/* Writes the block's JSON unchanged, after a comma if needed; nothing if it is no object. */
+/* Writes the block's JSON unchanged, after a comma if needed. Writes nothing if the JSON is broken
+   or no object. */
 PHI__FN void phi__render_opaque(phi__encoder *e, const phi_content *c);
 
 /* Appends the members of an object to the object that is being written. */
 PHI__FN void phi__render_rest(phi__encoder *e, phi_str object);
 
-/* True if a user's message follows an answer and its results. */
+/* True if a user's message follows an answer and its results, before the next answer. */
 PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item);
 
-/* True if a later opaque block of the message holds the result of this call. id: the path of the id
-   in a call. refs: the paths of the id in results. */
+/* True if a later opaque block of the message holds the result of the call in `block`. id: the path
+   of the id in a call. refs: the paths of this id in results. */
 PHI__FN bool phi__render_is_answered(const phi_message *message, size_t block, const char *id,
                                      const char *const *refs);
 PHI__FN bool phi__render_is_image(const phi_content *c);
@@ -312,7 +322,7 @@ PHI__FN bool phi__render_is_image(const phi_content *c);
 PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, phi_str type);
 PHI__FN phi__render_way phi__render_way_to(const phi__encoder *e, const phi_content *c);
 
-/* True if any block of a message is sent in this way. */
+/* True if any block of a message is sent in the given way. */
 PHI__FN bool phi__render_any(const phi__encoder *e, const phi_message *message,
                              phi__render_way way);
 
@@ -320,8 +330,8 @@ PHI__FN bool phi__render_any(const phi__encoder *e, const phi_message *message,
    "files". */
 PHI__FN const char *phi__render_media_word(const phi__encoder *e, const phi_message *message);
 
-/* Returns the line that replaces block i, or an empty string. In a row of omitted blocks of one
-   kind, only the first one is replaced. */
+/* Returns the line of text that replaces block i, or an empty string. In a row of omitted blocks of
+   one kind, the line replaces the first block, and the others get none. */
 PHI__FN phi_str phi__render_stand_in(const phi__encoder *e, const phi_message *message, size_t i);
 
 /* Writes a text as the inside of a string to the scratch buffer. A document's text comes after a
@@ -346,13 +356,14 @@ PHI__FN void phi__render_blocks(phi__encoder *e, const phi_message *message,
 PHI__FN void phi__render_base64(phi__encoder *e, const char *before, phi_str data,
                                 const char *after);
 
-/* Returns a type's usual file name ending ("pdf", "csv", "wav"); NULL if not in PHI__MEDIA_. */
+/* Returns a type's usual file name ending ("pdf", "csv", "wav"); NULL if no PHI__MEDIA_ bit has the
+   type. */
 PHI__FN const char *phi__render_ending(phi_str mime_type);
 
 /* Writes a document's title in quotes as a file name with its ending. */
 PHI__FN void phi__render_file_name(phi__buf *out, const phi_content *c);
 
-/* Returns the tokens for thinking at a level; 0: off. */
+/* Returns the budget of thinking tokens for a level; 0 if thinking is off. */
 PHI__FN uint32_t phi__render_budget(phi_thinking level);
 
 /* The faults of a text that should be a JSON object. */
@@ -379,20 +390,21 @@ enum {
    than one matches. */
 PHI__FN size_t phi__repair_tool(const phi__assembly *a, phi_str name);
 
-/* Appends the value at *at as JSON and advances *at past it. False if the value is ambiguous or
-   memory ran out (out->failed). Sets bits in *faults. */
+/* Repairs the value at *at, appends it as JSON and advances *at past it. False if the value is
+   ambiguous or memory ran out (out->failed). Sets bits in *faults. */
 PHI__FN bool phi__repair_value(phi__buf *out, const char **at, const char *end, uint32_t *faults);
 
-/* Appends a schema in Gemini's form, as phi__codec_rules.adapt. It may stay unchanged. False: no
-   memory (out->failed), or `words` say why Gemini would refuse it. */
+/* Appends a schema in Gemini's form, which may equal the given one. For phi__codec_rules.adapt.
+   False: no memory (out->failed), or `words` say why Gemini would refuse the schema. */
 PHI__FN bool phi__strict_gemini(phi__buf *out, phi_str schema, char *words, size_t words_size);
 
 /* For codecs: writes a tool's name, description and schema as members of an open object. schema:
-   the schema's key with its comma and colon. Returns true if the written schema is strict. */
+   the key of this member, with its comma and colon. Returns true if the written schema is
+   strict. */
 PHI__FN bool phi__strict_put_tool(phi__encoder *e, const phi__tool_view *tool, const char *schema);
 
 /* Applies the rules of switching models to messages (phi_translate). codec NULL: the protocol is a
-   host's own. The target has a protocol and an id. */
+   host's own. The target must have a protocol and an id. */
 PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *target,
                                   const phi_message *const *messages, size_t count,
                                   phi_arena *arena, const phi_message *const **out,
@@ -400,7 +412,7 @@ PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *targ
 
 /* ---- inside of wire: the codec and its encoder ---- */
 
-/* Computes phi__codec_origin_of a model for each name of its protocol. */
+/* Computes the origin of a model (phi__codec_origin_of) for each name of its protocol. */
 PHI__FN void phi__codec_origins_of(const phi__codec *codec, phi_str model, phi_str provider,
                                    uint64_t out[PHI__CODEC_NAMES]);
 PHI__FN bool phi__codec_origin_among(const uint64_t origins[PHI__CODEC_NAMES], uint64_t origin);
@@ -432,39 +444,40 @@ PHI__FN bool phi__fill_hole(struct phi__encoder *e, phi_str source, bool base64)
 PHI__FN void phi__fill_base64(phi__buf *out, phi_str data);
 PHI__FN void phi__fill_begin(struct phi__encoder *e, size_t item, uint32_t form);
 
-/* True: *json is the complete rendering of the item in f->form, or memory ran out (e->failed).
-   False: the units are used up. */
+/* True: *json is the item's complete rendering, or memory ran out (e->failed). False: the units are
+   used up. */
 PHI__FN bool phi__fill_advance(struct phi__encoder *e, size_t *units, phi_str *json);
 PHI__FN void phi__fill_drop(struct phi__encoder *e); /* may be called at any time */
 
 /* ---- frames, rendering, repair and strict schemas ---- */
 
-/* codec NULL: a host's own protocol. */
+/* Returns the rule for call ids. codec NULL: the protocol is a host's own. */
 PHI__FN phi__id_rule phi__render_id_rule(const phi__codec *codec, const phi_model *model);
 
 /* Returns the id if the rule allows it, else a replacement, written to `room`. */
 enum { PHI__ID_ROOM = 38 };
 PHI__FN phi_str phi__render_map_id(phi_str id, phi__id_rule rule, char room[PHI__ID_ROOM]);
 
-/* Returns the PHI__MEDIA_ bits of a target. codec NULL: a host's own protocol, all bits. */
+/* Returns the PHI__MEDIA_ bits of a target. codec NULL: the protocol is a host's own, all bits. */
 PHI__FN uint32_t phi__render_media(const phi__codec *codec, const phi_model *model);
 
-/* omits: true if the target does not accept a block. omitted: the line that replaces it. */
+/* omits: true if the target does not accept a block. omitted: the line of text that replaces it. */
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
 PHI__FN phi_str phi__render_omitted(const phi_texts *texts, phi_content_kind kind);
 
-/* Appends the object that a text means, as JSON. False as phi__repair_value. *faults 0: valid
-   JSON. */
+/* Appends the object that a text means, as JSON. Returns false as phi__repair_value does. *faults
+   becomes 0 for valid JSON. */
 PHI__FN bool phi__repair_object(phi__buf *out, phi_str text, uint32_t *faults);
 
 /* Appends the schema in a form. Equal texts give equal bytes. False: no memory (out->failed), or
-   the schema has no such form: `words` (terminated) name the place and the reason, for example: at
-   /properties/a: "oneOf" has no strict form. The appended bytes are then useless. */
+   the schema has no such form. `words` (terminated) then name the place and the reason, for
+   example: at /properties/a: "oneOf" has no strict form. After false the appended bytes are
+   useless. */
 PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
                                 size_t words_size);
 
-/* Makes one form of a schema in `arena`: with `by`, or for PHI__STRICT_GEMINI with the codec. The
-   result may be the schema itself. False: no memory. */
+/* Makes one form of a schema in `arena`, with by->schema, or with the codec's `adapt` for
+   PHI__STRICT_GEMINI. The result may be the schema itself. False: no memory. */
 PHI__FN bool phi__strict_make(const phi__codec *codec, const phi__formats *by, phi_str schema,
                               phi__strict_form form, phi_arena *arena, struct phi__adapted *out);
 

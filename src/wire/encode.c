@@ -47,7 +47,7 @@ PHI__FN void phi__encode_insert(phi__encoder *e, phi_str json) {
     phi__encode_piece(e, json);
 }
 
-/* Keeps a rendering with its message. If the message keeps none, e->last holds it for now. */
+/* Keeps a rendering with its message. If the message keeps none, e->last keeps it. */
 PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t form, phi_str json) {
     const phi__item *kept = &e->spec->items[item];
     phi__rendered *r = &e->last;

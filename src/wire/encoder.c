@@ -17,11 +17,12 @@ enum {
 /* Part of each prefix hash. Increase it if a codec for a checking target changes its renderings. */
 enum { PHI__PREFIX_VERSION = 1 };
 
-/* The hash of a message is kept as a rendering in this form. For other forms see names_in.h. */
+/* The form under which the hash of a message is kept, as if it were a rendering. For other forms
+   see names_in.h. */
 #define PHI__PREFIX_FORM (UINT32_C(15) << 28)
 
 typedef struct phi__prefix_kept {
-    uint64_t hash;     /* of the message, without its thinking */
+    uint64_t hash;     /* hash of the message without its thinking */
     uint32_t thinking; /* result of phi__prefix_thinking */
 } phi__prefix_kept;
 
@@ -70,7 +71,8 @@ static uint64_t phi__prefix_uses(const phi__encoder *e, const phi_message *m, ui
     return n;
 }
 
-/* Hashes the values of arguments: targets compare only these, and saving may change the text. */
+/* Hashes the values of arguments, not their text: targets compare only the values, and saving may
+   change the text. */
 static uint64_t phi__prefix_arguments(phi__encoder *e, phi_str arguments, uint64_t n) {
     phi_arena_mark mark = phi_arena_save(e->arena);
     phi_str written = PHI__LIT("{}");
@@ -99,7 +101,8 @@ static uint64_t phi__prefix_content(phi__encoder *e, const phi_content *c, uint6
     return c->kind == PHI_CONTENT_OPAQUE ? phi__prefix_hash(c->replay, n) : n;
 }
 
-/* Returns a hash of an answer's last thinking that content follows, so it can go back; or 0. */
+/* Returns a hash of an answer's last thinking that can go back, or 0. Only thinking with a
+   signature that other content follows can go back. */
 static uint32_t phi__prefix_thinking(const phi_message *m) {
     bool ends = false;
     if (m->role != PHI_ROLE_ASSISTANT) return 0;
@@ -222,8 +225,8 @@ PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units)
         *units -= phi__min(*units, cost);
     }
     if (!e->failed) {
-        /* Go back from the newest valid thinking: each one is valid only if the one before is sent
-           too. */
+        /* Go back from the newest valid thinking. Each one is valid only if the thinking before it
+           is sent too. */
         uint64_t want = 0;
         bool any = true, broken = false, previous = false;
         for (size_t i = e->spec->item_count; i > 0; i--) {
@@ -237,7 +240,7 @@ PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units)
                 any = false;
                 previous = m->prefix == 0;
                 want = m->prefix_parts & UINT32_MAX;
-                if (!previous && want == 0) broken = true; /* this thinking was the first one */
+                if (!previous && want == 0) broken = true; /* its request sent no thinking */
                 continue;
             }
             if (!any && (previous || id == want)) broken = true;

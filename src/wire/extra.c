@@ -38,7 +38,7 @@ static bool phi__extra_listed(const char *const *list, const char *path) {
     return false;
 }
 
-/* True if phi writes a member of the object at the path. */
+/* True if the list has a path that begins with this path and a dot. */
 static bool phi__extra_above(const char *const *list, const char *path) {
     size_t n = strlen(path);
     for (; list != NULL && *list != NULL; list++)
@@ -130,8 +130,9 @@ PHI__FN phi_status phi__extra_check(const phi__codec *codec, phi_memory *scratch
 
 typedef struct phi__extra_merge_state {
     phi__buf *out;
-    const phi__codec_settings *settings; /* of the head's codec; NULL: two extras are merged */
-    bool is_head; /* `wide` is a request's head: its members must not be replaced */
+    const phi__codec_settings
+        *settings; /* rules of the head's codec; NULL: two extras are merged */
+    bool is_head;  /* `wide` is a request's head: its members must not be replaced */
     phi__extra_path path;
     char words[PHI__EXTRA_WORDS]; /* message of the first refusal */
 } phi__extra_merge_state;
@@ -147,7 +148,7 @@ static bool phi__extra_same(phi__extra_merge_state *s, phi__json_text a, phi__js
     size_t from = out->len;
     if (!a.escaped) return phi__json_cursor_text_is(b, phi__str(a.at, a.len));
     if (!b.escaped) return phi__json_cursor_text_is(a, phi__str(b.at, b.len));
-    phi__json_cursor_unescape(out, a); /* after the output; removed again below */
+    phi__json_cursor_unescape(out, a); /* appended to the output; removed below */
     size_t middle = out->len;
     phi__json_cursor_unescape(out, b);
     if (out->failed) return false;
@@ -178,7 +179,7 @@ static void phi__extra_put(phi__buf *out, phi__json_text key, phi_str value) {
     phi__buf_wrap(out, "\":", value, "");
 }
 
-/* Writes one array with the elements of both. */
+/* Writes one array with the elements of both arrays. */
 static void phi__extra_put_lists(phi__buf *out, phi__json_text key, phi_str wide, phi_str narrow) {
     phi_str more = phi__str_trim(phi__str(narrow.at + 1, narrow.len - 2));
     phi__extra_put(out, key, phi__str(wide.at, wide.len - 1));

@@ -54,7 +54,7 @@ static bool phi__fill_slice(phi__encoder *e) {
     return !e->failed;
 }
 
-/* Allocates the whole rendering, after its length is known. */
+/* Allocates the memory of the whole rendering, whose length is known now. */
 static bool phi__fill_take(phi__encoder *e) {
     phi__fill *f = &e->fill;
     f->measured = true;
@@ -87,7 +87,7 @@ PHI__FN bool phi__fill_advance(phi__encoder *e, size_t *units, phi_str *json) {
     while (!e->failed) {
         if (f->hole == f->count && !f->measured && !phi__fill_take(e)) break;
         if (f->measured && f->done == 0) {
-            /* First the codec's bytes between the last hole and this one. */
+            /* First write the codec's bytes between the previous hole and this one. */
             size_t from = f->hole > 0 ? f->holes[f->hole - 1].offset : 0;
             size_t to = f->hole < f->count ? f->holes[f->hole].offset : e->scratch.len;
             phi__fill_write(f, e->scratch.at + from, to - from);

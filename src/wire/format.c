@@ -29,7 +29,8 @@ PHI__FN bool phi__format_say(phi__request_spec *spec, phi_arena *arena, const ch
     return done;
 }
 
-/* Puts the schema into the target's form. PHI_BAD_ARG: it has none, and `words` say why. */
+/* Puts the schema into the target's form. PHI_BAD_ARG: the schema has no such form, and `words` say
+   why. */
 static phi_status phi__format_schema(const phi__codec *codec, phi__request_spec *spec,
                                      phi_arena *arena, char *words, size_t words_size) {
     phi__strict_form form = phi__strict_form_of(codec, spec->model);
@@ -109,7 +110,7 @@ static phi_status phi__structured_no(char *words, size_t size, phi_status status
     return status;
 }
 
-/* Finds the call of PHI_RESPOND_TOOL, or the text that it became. */
+/* Finds the call of PHI_RESPOND_TOOL, or the text that replaced it. */
 static const phi_content *phi__structured_answer(const phi_message *message) {
     for (size_t i = 0; i < message->content_count; i++) {
         const phi_content *c = &message->content[i];

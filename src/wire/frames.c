@@ -82,7 +82,7 @@ static int phi__frames_trouble(phi__frames *f, phi__frame *out, phi_str type, ph
     return 1;
 }
 
-/* Reads a frame with checked lengths. 0: its kind is unknown, skip it. */
+/* Reads a frame whose lengths were checked. 0: a frame of an unknown kind, to be skipped. */
 static int phi__frames_read(phi__frames *f, const char *at, size_t total, phi__frame *out) {
     size_t headers = phi__frames_u32(at + 4);
     phi__frames_words words;
@@ -113,7 +113,7 @@ static phi_status phi__frames_head(const phi__frames *f, const char *at, size_t 
     return *total > f->max_bytes ? PHI_TOO_BIG : PHI_OK;
 }
 
-/* Collects bytes until `need` are held. False: more bytes must come, or memory ran out. */
+/* Collects bytes until `need` bytes are held. False: more bytes must come, or memory ran out. */
 static bool phi__frames_gather(phi__frames *f, size_t need) {
     if (f->held.len >= need) return true;
     size_t n = phi__min(need - f->held.len, (size_t)(f->end - f->at));

@@ -431,7 +431,7 @@ static phi_json *phi__repair_unpacked(phi__assembly *a, phi_str text) {
 }
 
 /* Replaces strings by the arrays or objects that they hold, if the schema expects an array or
-   object. False if there were none. */
+   object. False if no string was replaced. */
 static bool phi__repair_unpack(phi__assembly *a, const phi_json *schema, phi_json *arguments) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "properties"));
     const phi_json *property;

@@ -33,7 +33,7 @@ PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, 
 /* ---- how each form treats the keywords of JSON Schema ---- */
 
 typedef enum phi__strict_kind {
-    PHI__STRICT_OTHER = 0, /* unknown, or only describes: left out */
+    PHI__STRICT_OTHER = 0, /* unknown, or a mere description: left out */
     PHI__STRICT_KEEP,      /* has its own code; allowed next to anyOf and $ref */
     PHI__STRICT_OWN,       /* has its own code; not allowed next to anyOf and $ref */
     PHI__STRICT_CHOICE,    /* anyOf, oneOf, allOf or $ref */
@@ -152,12 +152,12 @@ typedef struct phi__strict {
     size_t place_len;
     uint32_t depth, work;
     bool refused;
-    uint8_t *visits; /* by number of the definition: 1 being visited, 2 visited */
+    uint8_t *visits; /* by number of the definition: 1 is being visited, 2 was visited */
 } phi__strict;
 
 /* ---- error messages ---- */
 
-/* Names the whole schema in a message, not one keyword. */
+/* Stands for a keyword's name in a message about the whole schema. */
 static const phi_str phi__strict_it = {"", 0};
 
 /* Refuses the schema and returns false. Keeps the first message. `what`: a keyword or a name. */
@@ -178,7 +178,7 @@ static void phi__strict_place(phi__strict *s, char c) {
     if (s->place_len < sizeof s->place) s->place[s->place_len++] = c;
 }
 
-/* Appends a step to s->place. Returns the old length, so that the caller can restore it. */
+/* Appends a step to s->place. Returns the old length, with which the caller restores it. */
 static size_t phi__strict_into(phi__strict *s, phi_str step) {
     size_t was = s->place_len;
     phi__strict_place(s, '/');
@@ -651,7 +651,7 @@ static bool phi__strict_acyclic(phi__strict *s) {
    Gemini does not know "const", so it becomes an "enum" of one value. A "$ref" must be alone. A
    schema may contain itself only inside a property that is not required. */
 
-/* A reference that is being followed, in a list up to the root. */
+/* A reference that is being followed. The list leads back to the root. */
 typedef struct phi__strict_path {
     const struct phi__strict_path *above;
     const phi_json *target;
@@ -683,7 +683,7 @@ static void phi__strict_follow_ref(phi__strict *s, phi_str ref, const phi__stric
     phi__strict_follow(s, next.target, &next);
 }
 
-/* Follows all references from a schema, each until it leads back into a schema on its own path. */
+/* Follows all references from a schema. A path ends at a schema that it has already passed. */
 static void phi__strict_follow(phi__strict *s, const phi_json *schema, phi__strict_path *under) {
     phi_json_iter it = phi_json_each(schema), in;
     if (!phi_json_is(schema, PHI_JSON_OBJECT) || !phi__strict_enter(s, schema)) return;
@@ -764,7 +764,7 @@ static void phi__strict_put_gemini(phi__strict *s, phi_json *root) {
 
 /* ---- for the codecs ---- */
 
-/* Parses a schema and rewrites it with `put`, the code of one form. */
+/* Parses a schema and rewrites it with `put`, which makes one form. */
 static bool phi__strict_rewrite(phi__buf *out, phi_str schema, phi__strict_form form,
                                 void (*put)(phi__strict *s, phi_json *root), char *words,
                                 size_t words_size) {

@@ -1,6 +1,6 @@
 /* structured.h - takes the JSON out of an answer and checks it against the request's schema.
 
-   If phi_agent_desc.format asks for JSON, the text of an answer is JSON. This function hides how
+   If phi_agent_desc.format asks for JSON, the text of an answer is JSON. phi_message_json hides how
    the provider was asked for JSON (docs/structured.md). */
 #ifndef PHI_WIRE_STRUCTURED_H
 #define PHI_WIRE_STRUCTURED_H
@@ -20,11 +20,11 @@ extern "C" {
    JSON_SCHEMA checks the part of the schema that schema.h understands. With `strict`, null members
    that stand for absent ones are removed first.
 
-   Ownership: *out with all its text is in the arena. message (may be NULL with message_size 0) is
-   terminated, and empty on success. PHI_BAD_ARG: not an assistant message, blank, or not valid
-   JSON. PHI_PARSE: the JSON does not fit ("answer.price: expected number, got string"), or the
-   schema is not JSON. PHI_TOO_BIG: nested too deeply, or too much work. PHI_NO_MEMORY. After any
-   error *out is NULL and message says why. */
+   Ownership: *out with all its text is in the arena. `message` (may be NULL with message_size 0) is
+   terminated, and empty on success. PHI_BAD_ARG: `answer` is no assistant message, or its text is
+   blank or not valid JSON. PHI_PARSE: the JSON does not fit ("answer.price: expected number, got
+   string"), or the schema is not JSON. PHI_TOO_BIG: the JSON is nested too deeply, or the check
+   takes too much work. PHI_NO_MEMORY. After any error *out is NULL and `message` says why. */
 PHI_API phi_status phi_message_json(const phi_message *answer, const phi_format *format,
                                     phi_arena *arena, phi_json **out, char *message,
                                     size_t message_size);

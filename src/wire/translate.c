@@ -15,7 +15,7 @@ typedef struct phi__translation {
     phi_arena *arena;
     const phi_message **out;
     size_t count, cap;
-    /* The last answer, as given, while its calls may get results; or NULL. */
+    /* The last answer, as given, as long as its calls may get results; or NULL. */
     const phi_message *calls;
     uint8_t *answered; /* indexed by block of `calls` */
     bool failed;
@@ -106,12 +106,12 @@ static bool phi__translate_is_foreign(const phi__translation *t, const phi_conte
     return c->kind == PHI_CONTENT_OPAQUE && !phi__translate_is_protocol(t, c->protocol);
 }
 
-/* Adapts a user's message or a result to the target. Removes blocks of other protocols. One line of
-   text replaces a row of omitted media of one kind. NULL: no memory. */
+/* Adapts a user's message or a result to the target. Removes blocks of other protocols. A line of
+   text replaces each row of omitted media of one kind. NULL: no memory. */
 static const phi_message *phi__translate_said(phi__translation *t, const phi_message *m) {
     phi_content *content;
     phi_content_kind omitted =
-        (phi_content_kind)0; /* kind of the block before this one, if that was omitted */
+        (phi_content_kind)0; /* kind of the block before this one if that block was omitted */
     size_t i = 0, n = 0;
     while (i < m->content_count && !phi__translate_is_foreign(t, &m->content[i]) &&
            !phi__translate_omits(t, &m->content[i]))
@@ -256,7 +256,7 @@ PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *targ
     filled.provider = t.provider;
     if (codec != NULL)
         phi__codec_origins_of(codec, phi_str_of(target->id), phi_str_of(t.provider), t.origins);
-    /* At most each message, and one result for each call of an answer. */
+    /* Room for each message and for one result per call. */
     size_t n = count, b;
     for (size_t i = 0; i < count; i++)
         for (b = 0; messages[i]->role == PHI_ROLE_ASSISTANT && b < messages[i]->content_count; b++)

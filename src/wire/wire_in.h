@@ -23,10 +23,12 @@ typedef struct phi__codec phi__codec;
 
 typedef struct phi__assembly phi__assembly;
 
-/* Most blocks of an answer: real ones have a few dozen. Finding duplicates compares all pairs. */
+/* Most blocks of an answer. Real answers have a few dozen. The search for duplicates compares all
+   pairs. */
 enum {
     PHI__ASSEMBLY_BLOCKS_MOST = 1024,
-    /* Most changes of an opaque block's JSON, each of which copies it: real ones have a few. */
+    /* Most changes of an opaque block's JSON. Real blocks have a few. Each change copies the
+       JSON. */
     PHI__ASSEMBLY_EDITS_MOST = 256,
     PHI__ASSEMBLY_PROOF_MOST =
         1 << 20 /* bytes of JSON that are parsed to prove them valid; longer JSON is only scanned */
@@ -43,12 +45,12 @@ typedef struct phi__draft {
     uint8_t held_len;  /* bytes in `held` */
     char held[4];      /* the start of a UTF-8 sequence that a delta cut */
     uint32_t edits;    /* number of changes of an opaque block's JSON */
-    uint32_t rewrites; /* number of times that other bytes replaced received ones */
+    uint32_t rewrites; /* number of times that received bytes were replaced */
     uint32_t high;     /* the first half of a surrogate pair that a delta cut, or 0 */
     int64_t key;       /* the protocol's index of the block; negative if it has none */
     uint64_t item;     /* hash of the protocol's id of the block; 0 if it has none */
     uint64_t kept;     /* hash by which a later item finds this block; 0 if unused */
-    /* Text, thinking or arguments. In an open opaque block: JSON, of which the sink is not told. */
+    /* Text, thinking or arguments. In an open opaque block: JSON, not reported to the sink. */
     phi__buf bytes;
     phi__buf signature, replay;
     phi__buf citations; /* text: JSON array; open call: the future value of `replay` */
@@ -57,13 +59,13 @@ typedef struct phi__draft {
     size_t hidden; /* bytes of the id from which secrets are already removed */
 } phi__draft;
 
-/* The parts of an answer that are reported to the sink, at once. */
+/* The changes of an answer that are reported to the sink, at once. */
 typedef enum phi__part {
     PHI__PART_START,     /* the answer began; model and id are set if the wire sent them */
     PHI__PART_BLOCK,     /* a block began */
     PHI__PART_DELTA,     /* bytes [from, draft->bytes.len) of the block are new */
     PHI__PART_BLOCK_END, /* a block is complete */
-    PHI__PART_AGAIN      /* a block changed its kind: all deltas are void and follow once more */
+    PHI__PART_AGAIN      /* a block changed its kind: earlier deltas are void and are sent again */
 } phi__part;
 
 struct phi__assembly {
@@ -87,7 +89,7 @@ struct phi__assembly {
     bool unknown_stop;   /* the decoder does not know the word in raw_stop_reason */
     bool no_memory;      /* memory ran out; never reset */
     phi_failure failure; /* kind NONE: no failure. The strings are in failure_words */
-    phi_status status;   /* of a run that fails by this; PHI_OK: by the failure's kind */
+    phi_status status;   /* status of a run that ends in this failure; PHI_OK: from the kind */
     phi__buf failure_words;
     /* Set by the caller for decoders that look for calls and thinking in text: the model's quirks
        and the request's tools (borrowed). */
@@ -108,23 +110,26 @@ PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool re
                                 phi_str code, phi_str message);
 
 /* Returns the block's kind as readers of the message see it. With `respond`, the call that is the
-   answer is a TEXT. Decoders use draft->kind, which remains TOOL_CALL. */
+   answer is a TEXT to them. Decoders use draft->kind, which remains TOOL_CALL. */
 PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block);
 
 /* Completes a message after the end of the answer. Empty arguments become {}. An open call becomes
    incomplete, and so does a call with broken arguments after a length limit or with `unknown_stop`.
    A call without an id, or with the id of an earlier call of the message, gets a new id. A normal
-   stop reason becomes TOOL_USE if there are complete calls, else STOP; it is STOP too if a call is
-   the answer. No stop reason counts as a normal stop if `terminal` is set, else as ERROR. Computes
-   total_tokens. If memory ran out, this becomes the failure, unless there is one already. */
+   stop reason becomes TOOL_USE if the message has complete calls and none of them is the answer,
+   else STOP. A missing stop reason counts as normal if `terminal` is set, else it becomes ERROR.
+   Computes total_tokens. Sets the failure NO_MEMORY if memory ran out, unless there is a failure
+   already. */
 PHI__FN void phi__assembly_finish(phi__assembly *a);
 
-/* Removes secrets from ids, stop word, model, details and failure. Call it after writing them. */
+/* Removes secrets from ids, stop word, model, details and failure. Call it after writing any of
+   these. */
 PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets);
 
 /* Fills *out with the message so far, as views into the buffers. `content` must have room for
-   a->count blocks. out->model is the wire's name. The caller replaces it by the requested name and
-   sets provider and protocol, which later decide if signatures may be sent back. */
+   a->count blocks. out->model is the name that the provider sent. The caller replaces it by the
+   requested name and sets provider and protocol, which later decide if signatures may be sent
+   back. */
 PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, phi_message *out);
 
 /* Returns the value of a header, or an empty string. Ignores the case of the name. */
@@ -140,7 +145,7 @@ enum {
 };
 
 typedef struct phi__hole {
-    size_t offset; /* in the scratch buffer */
+    size_t offset; /* position in the scratch buffer */
     phi_str source;
     bool base64; /* false: the inside of a JSON string */
 } phi__hole;
@@ -193,7 +198,7 @@ typedef struct phi__tool_view {
 
 /* Everything that a request depends on. Borrowed until the request is no longer used. */
 typedef struct phi__request_spec {
-    const phi_model *model; /* resolved: no string but api_key is NULL */
+    const phi_model *model; /* resolved: only api_key can be NULL */
     phi_str system_prompt;
     const phi__item *items;
     size_t item_count;
@@ -213,7 +218,7 @@ typedef struct phi__request_spec {
     bool plain;         /* no item holds an opaque block; false: some item may */
     phi_str session_id; /* for prompt_cache_key; may be empty */
     uint64_t
-        thinking_from; /* the server refused thinking of earlier entries: do not send it again */
+        thinking_from; /* the server refused thinking before this entry: do not send it again */
     phi_request_options options;
     phi_str extra;          /* checked JSON text of an object, merged into the head; empty: none */
     const phi_texts *texts; /* NULL: phi's own texts */
@@ -266,11 +271,11 @@ typedef struct phi__encoder {
     size_t fresh; /* bytes of the current item that were rendered now */
     int stage;
     bool failed;         /* memory ran out */
-    const char *refused; /* reason why the request cannot be made, in `arena`; NULL if it can */
+    const char *refused; /* message if the request cannot be made, in `arena`; else NULL */
     /* For repairing a transcript: calls of the last answer, and which of them have a result. */
     size_t calls_item;   /* SIZE_MAX: no calls wait for results */
     size_t results_from; /* the first item after calls_item */
-    uint8_t *answered;   /* flags by block of that message; one array for all messages */
+    uint8_t *answered;   /* by block of calls_item: 1 if its call has a result; array is reused */
     size_t answered_cap;
     size_t next_call; /* the search for a result's call starts here */
     bool had_calls;
@@ -284,7 +289,7 @@ typedef struct phi__encoder {
     phi_request request;
 } phi__encoder;
 
-/* The tool call ids that a target accepts. A hash of the id replaces any other id. */
+/* The tool call ids that a target accepts. Its hash replaces any other id. */
 typedef enum phi__id_rule {
     PHI__ID_ANY = 0,       /* a host's own protocol: any id */
     PHI__ID_ANTHROPIC = 1, /* [a-zA-Z0-9_-]{1,64} */
@@ -299,7 +304,7 @@ typedef enum phi__strict_form {
     PHI__STRICT_OPENAI,    /* api.openai.com */
     PHI__STRICT_PLAIN,     /* as OPENAI without narrowing keywords: accepted by every server */
     PHI__STRICT_ANTHROPIC, /* Claude, also at Bedrock */
-    PHI__STRICT_GEMINI,    /* for every tool: no strict output, but Google refuses fewer schemas */
+    PHI__STRICT_GEMINI,    /* for all tools: not strict, but Google then refuses fewer schemas */
     PHI__STRICT_FORMS
 } phi__strict_form;
 
@@ -318,8 +323,7 @@ typedef enum phi__format_schema_rule {
 } phi__format_schema_rule;
 
 enum {
-    PHI__RULE_HEIF =
-        1, /* accepts HEIC and HEIF but not GIF; without this bit GIF but not HEIC and HEIF */
+    PHI__RULE_HEIF = 1, /* accepts HEIC and HEIF, but no GIF; without this bit it is the reverse */
     PHI__RULE_LETTER_FIRST = 2, /* a tool's name must begin with a letter or '_' */
     PHI__RULE_USER_FIRST = 4,   /* the first message must come from the user */
     PHI__RULE_USER_LAST = 8,    /* the last message must not come from the assistant */
@@ -335,12 +339,12 @@ typedef enum phi__binding {
 
 /* The media that a target accepts besides text and images. */
 enum {
-    PHI__MEDIA_PDF = 1,         /* PDF as bytes */
-    PHI__MEDIA_URL = 2,         /* a document by its URL */
-    PHI__MEDIA_TEXT = 4,        /* a text as a document; else it is sent as text after its title */
-    PHI__MEDIA_TEXT_FILE = 8,   /* text/plain, text/csv, text/html, text/markdown as bytes */
-    PHI__MEDIA_OFFICE = 16,     /* doc, docx, xls, xlsx */
-    PHI__MEDIA_SOUND = 32,      /* wav and mp3 */
+    PHI__MEDIA_PDF = 1,       /* PDF as bytes */
+    PHI__MEDIA_URL = 2,       /* a document by its URL */
+    PHI__MEDIA_TEXT = 4,      /* text documents as such; without this bit as text after the title */
+    PHI__MEDIA_TEXT_FILE = 8, /* text/plain, text/csv, text/html, text/markdown as bytes */
+    PHI__MEDIA_OFFICE = 16,   /* doc, docx, xls, xlsx */
+    PHI__MEDIA_SOUND = 32,    /* wav and mp3 */
     PHI__MEDIA_MORE_SOUND = 64, /* aac, flac and ogg */
     PHI__MEDIA_ALL = 127
 };
@@ -359,7 +363,7 @@ enum {
 /* A target's rules for settings. The codec also uses these functions to write a request. */
 typedef struct phi__codec_settings {
     uint32_t (*takes)(const phi__request_spec *spec); /* PHI__TAKES_ bits */
-    /* Returns the thinking level that is sent for the wanted one. */
+    /* Returns the thinking level to send for the wanted one. */
     phi_thinking (*level)(const phi_model *model, phi_thinking wanted);
     /* Paths ("a.b") that phi writes itself, ended by NULL. No extra (below) may contain them. */
     const char *const *owned;
@@ -367,11 +371,12 @@ typedef struct phi__codec_settings {
     const char *const *lists;
 } phi__codec_settings;
 
-/* The abilities of a target. Comments name the default, for a NULL function or the value 0. */
+/* The abilities of a target. The comments name the default for a NULL function or the value 0. */
 typedef struct phi__codec_rules {
     phi__id_rule (*id_rule)(const phi_model *model);         /* default PHI__ID_ANTHROPIC */
     phi__strict_form (*strict_form)(const phi_model *model); /* default PHI__STRICT_NONE */
-    /* phi__strict_gemini, for PHI__STRICT_GEMINI: by pointer, so other codecs do not link it. */
+    /* phi__strict_gemini if the form is PHI__STRICT_GEMINI. A pointer, so other codecs do not link
+       it. */
     bool (*adapt)(phi__buf *out, phi_str schema, char *words, size_t words_size);
     phi__format_way (*format_way)(const phi__request_spec *spec); /* default PHI__FORMAT_NATIVE */
     phi__format_schema_rule format_schema;
@@ -402,15 +407,17 @@ struct phi__codec {
     const char *names[PHI__CODEC_NAMES];
     const phi__codec_rules *rules;
     size_t state_bytes; /* size of a decoder's state */
-    /* Encoding: head and tail write the JSON around the messages, address the url and headers. */
+    /* Encoding: `head` and `tail` write the JSON around the messages, `address` writes url and
+       headers. */
     void (*head)(phi__encoder *e);
     void (*tail)(phi__encoder *e);
     void (*address)(phi__encoder *e);
-    /* Encoding of a message. It is never an extension, and a tool result only if its call waits for
-       it. `form` returns bits that select the rendering for this target. after: the blocks of a
-       result that follow all results of a turn; 0 if the result has none. `render` writes that form
-       into e->scratch. `append` adds a rendering, which may be empty, to the request. If a call has
-       no result, one is made up: `at` is then SIZE_MAX and the form 0. */
+    /* Encoding of a message. It is never an extension, and it is a tool result only if its call
+       waits for one. `form` returns bits that select the rendering for this target. after: for the
+       blocks of a result that follow all results of a turn; 0 if the result has none. `render`
+       writes that form into e->scratch. `append` adds a rendering, which may be empty, to the
+       request. The encoder makes up a result for a call that has none: `at` is then SIZE_MAX and
+       the form 0. */
     uint32_t (*form)(const phi__encoder *e, size_t at, bool after);
     void (*render)(phi__encoder *e, const phi_message *m, size_t at, uint32_t form);
     void (*append)(phi__encoder *e, const phi_message *m, size_t at, uint32_t form, phi_str json);
@@ -429,10 +436,11 @@ struct phi__codec {
 /* True if a protocol has this name. Ignores case. */
 PHI__FN bool phi__codec_is(const char *const names[PHI__CODEC_NAMES], phi_str protocol);
 
-/* Finds a codec function by any name of its protocol, in a list ended by NULL; else NULL. */
+/* Returns the codec function in a list for any name of its protocol, or NULL. NULL ends the
+   list. */
 PHI__FN phi_codec_fn phi__codec_named(const phi_codec_fn *list, phi_str protocol);
 
-/* Returns the codec that a model carries, else its protocol's codec in the list, or NULL. */
+/* Returns the model's own codec, else the codec in the list for the model's protocol, else NULL. */
 PHI__FN const phi__codec *phi__codec_of(const phi_codec_fn *list, const phi_model *model);
 
 /* Returns a hash of model, provider and protocol, which identifies the writer of a message. The
@@ -448,7 +456,8 @@ PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec,
    PHI_BAD_ARG: e->refused says why the request cannot be made. Or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units);
 
-/* Writes url and headers of the sealed request again, for e->spec->model now. False: no memory. */
+/* Writes url and headers of the sealed request again, from the present e->spec->model. False: no
+   memory. */
 PHI__FN bool phi__encoder_address(phi__encoder *e);
 PHI__FN void
 phi__encoder_free(phi__encoder *e); /* frees the scratch buffer; the request lives in the arena */
@@ -460,7 +469,8 @@ PHI__FN bool phi__encode_says(const phi_message *message);
 PHI__FN void phi__encode_header(phi__encoder *e, const char *name, phi_str value);
 PHI__FN void phi__encode_model_headers(phi__encoder *e);
 
-/* Makes a request of parts rendered elsewhere. Headers are set already. `body` is borrowed. */
+/* Seals a request whose parts were rendered elsewhere. Its headers are set already. `body` is
+   borrowed. */
 PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, phi_str body);
 
 /* Classifies an HTTP error response. Strings are copied into `arena`. An HTTP date is compared with
@@ -470,7 +480,7 @@ PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str head
 
 /* Checks if the target would refuse a transcript, before it is sent. Returns PHI_OK, or PHI_BAD_ARG
    with a message that names the place ("messages[3]: tool call \"x\" has no result"). For tests and
-   makers of transcripts: its time grows with the square of the calls. */
+   makers of transcripts: its time grows with the square of the number of calls. */
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__request_spec *spec,
                                   char *words, size_t words_size);
 
@@ -513,7 +523,7 @@ typedef struct phi__prefix {
     uint64_t system, tools; /* hashes of the request's head */
     uint64_t now;           /* hash of the head and the items so far */
     uint64_t last;          /* hash of the last thinking that is sent; 0 if none */
-    size_t at;              /* next item */
+    size_t at;              /* the item to hash next */
     /* By item: hash of its last thinking that this target may get back; 0 if it has none. */
     uint32_t *thinking;
     uint8_t *thinks;
@@ -548,9 +558,10 @@ PHI__FN bool phi__extra_join(phi_arena *arena, phi_str wide, phi_str narrow, phi
 
 /* Adapts spec->format to the target, before the request begins. If the target has structured
    output, the format gets a name and a schema that the target accepts. Otherwise the format becomes
-   TEXT, PHI_RESPOND_TOOL is appended to the tools, and its call is forced if the target allows that
-   (spec->respond). New values live in `arena`; spec->tools and spec->system_prompt may point there.
-   PHI_BAD_ARG: the target cannot do it, `words` say why. Or PHI_NO_MEMORY. */
+   TEXT, and the JSON comes as a tool call: PHI_RESPOND_TOOL is appended to the tools, spec->respond
+   is set, and the call is forced if the target allows it. New values live in `arena`; spec->tools
+   and spec->system_prompt may point there. PHI_BAD_ARG: the target cannot do it, `words` say why.
+   Or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__request_spec *spec,
                                      phi_arena *arena, char *words, size_t words_size);
 PHI__FN const struct phi__formats *phi__format_ops(void);
@@ -595,7 +606,7 @@ static inline uint64_t phi__hash_mix(uint64_t n) {
     return n ^ (n >> 33);
 }
 
-/* FNV-1a from a seed, mixed. */
+/* FNV-1a, started from a seed, then phi__hash_mix. */
 static inline uint64_t phi__hash(phi_str s, uint64_t seed) {
     uint64_t n = seed ^ UINT64_C(0xcbf29ce484222325);
     size_t i;
@@ -616,7 +627,7 @@ typedef struct phi__reader {
     void *ctx;
 } phi__reader;
 
-/* max_event_bytes as for phi__sse_init. Allocates nothing yet. */
+/* Prepares a reader; allocates nothing yet. max_event_bytes as for phi__sse_init. */
 PHI__FN void phi__reader_init(phi__reader *r, const phi__codec *codec, void *state,
                               phi__assembly *assembly, size_t max_event_bytes);
 PHI__FN void phi__reader_free(phi__reader *r); /* may be called twice */
@@ -624,11 +635,11 @@ PHI__FN void phi__reader_free(phi__reader *r); /* may be called twice */
 /* Reads the next bytes of the body. Broken bytes become the assembly's failure. */
 PHI__FN void phi__reader_feed(phi__reader *r, phi_str bytes);
 
-/* Call it after the last byte. Reads an event that no blank line ended. cut: the connection broke,
-   so JSON outside of events may be incomplete and is dropped. */
+/* Call it after the last byte. Reads the last event even if no blank line ended it. cut: the
+   connection broke, so JSON outside of events may be incomplete and is dropped. */
 PHI__FN void phi__reader_finish(phi__reader *r, bool cut);
 
-/* Tells the codec that nothing follows, after phi__reader_finish or if phi__reader_done. */
+/* Tells the codec that nothing follows. Call it after phi__reader_finish or if phi__reader_done. */
 PHI__FN void phi__reader_end(phi__reader *r);
 
 /* True if nothing more is read: the last event was seen, or the answer failed for good. */
@@ -645,11 +656,11 @@ PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item);
 /* True if an opaque block is sent back: it belongs to this protocol and is complete. */
 PHI__FN bool phi__render_is_opaque(const phi__codec *codec, const phi_content *c);
 
-/* How a block of a user's message or of a result is sent to a target. */
+/* The way in which a block of a user's message or of a result is sent to a target. */
 typedef enum phi__render_way {
     PHI__RENDER_SKIP,  /* not sent: it is empty, or of another kind */
-    PHI__RENDER_WORDS, /* as text: phi__render_said */
-    PHI__RENDER_BLOCK, /* as a block of its kind */
+    PHI__RENDER_WORDS, /* sent as text by phi__render_said */
+    PHI__RENDER_BLOCK, /* sent as a block of its kind */
     PHI__RENDER_OMIT   /* the target does not accept it: a line of text replaces it */
 } phi__render_way;
 
@@ -659,8 +670,8 @@ PHI__FN phi__render_way phi__render_way_of(const phi__codec *codec, const phi_mo
 /* Repairs the calls of an answer, after phi__assembly_finish. draft->note lists the repairs. */
 PHI__FN void phi__repair_calls(phi__assembly *a);
 
-/* Finds the schema that "#" or "#/a/b" names; in a name, ~1 is a slash and ~0 a tilde. NULL if
-   there is none. *looked grows by the number of members visited. */
+/* Finds the schema that "#" or "#/a/b" refers to. In the names of such a path, ~1 is a slash and ~0
+   a tilde. NULL if there is none. *looked grows by the number of members visited. */
 PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, size_t *looked);
 
 /* A tool's schema in one form. */
@@ -679,13 +690,14 @@ typedef struct phi__formats {
                         char *words, size_t words_size);
 } phi__formats;
 
-/* Makes the missing strict form of each strict tool (PHI__STRICT_GEMINI: of each tool) in `arena`,
-   which lives as long as the views. False: no memory. */
+/* Makes the missing strict forms of the strict tools in `arena`, which lives as long as the views.
+   PHI__STRICT_GEMINI is made for every tool. False: no memory. */
 PHI__FN bool phi__strict_tools_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
                                      const phi_model *model, phi_arena *arena);
 
-/* Checks the tools' schemas up to one that the target refuses: PHI_BAD_ARG, and `words` name tool
-   and place. Or PHI_OK, PHI_NO_MEMORY. Schemas not adapted yet are adapted in `scratch`. */
+/* Checks if the target refuses the schema of a tool. PHI_BAD_ARG: it does, and `words` name the
+   first such tool and the place. Or PHI_OK, PHI_NO_MEMORY. Adapts schemas in `scratch` if
+   needed. */
 PHI__FN phi_status phi__strict_tools_refused(const phi__codec *codec, const phi__request_spec *spec,
                                              phi_memory *scratch, char *words, size_t words_size);
 
