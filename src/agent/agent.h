@@ -92,8 +92,8 @@ PHI_API phi_status phi_budget_raise(phi_agent agent, const phi_raise *by);
    these two see phi_agent_use_thread), input.first_turn_trigger, workspace, translate_fn and
    token_counter. */
 typedef enum phi_set {
-    /* The model can be changed in the middle of a conversation. A config_id that was given stays.
-       If a failover has changed the agent's model, the agent leaves that model. */
+    /* The model can be changed in the middle of a conversation. The new model also replaces a model
+       that a failover has chosen. If the host gave a config_id, the agent keeps it. */
     PHI_SET_MODEL = 1 << 0,
     PHI_SET_PROVIDER = 1 << 1,      /* NULL: the provider of the model's protocol */
     PHI_SET_SYSTEM_PROMPT = 1 << 2, /* NULL: no system prompt */

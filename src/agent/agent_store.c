@@ -44,7 +44,7 @@ static const phi__entry *phi__stored_last_run(const phi_thread *thread) {
 
 /* Takes the session of the log's last run. For a log without runs the session is new, unless the
    agent was made with a session id. Sets the counts so that new loop ids follow the highest one in
-   the log. On failure only counts have changed: they may have grown. */
+   the log. A failure changes nothing but these counts, which may have grown. */
 static bool phi__stored_go_on(phi__agent *agent, bool fresh, bool given_session) {
     phi__sessions *sessions = &agent->rt->sessions;
     const phi_thread *thread = agent->thread;
@@ -163,15 +163,15 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
         return phi__stored_error(agent, "phi_agent_use_thread", thread_id, status, words);
     if (!gone) phi__stored_emit_torn(agent, torn);
     if (!gone)
-        (void)phi__feature_opened(
-            agent); /* if memory runs out, the features get the log next time */
+        (void)phi__feature_opened(agent); /* without memory, the features read the log next time */
     return PHI_OK;
 }
 
 /* ---- beginning a session in a new log ---- */
 
-/* The new log begins with plain messages. A rewrite that holds them would not work: an empty log
-   has nothing to replace, and later the messages of one span could only be compacted together. */
+/* The new log begins with plain messages. A rewrite that contains these messages would not work: an
+   empty log has nothing to replace, and later the messages of one span could only be compacted
+   together. */
 
 /* Fills the new log. If the old log is in a store, the new one goes there under this id. */
 static phi_status phi__session_fill(phi__agent *agent, const phi_thread *before, bool empty,

@@ -160,7 +160,8 @@ static bool phi__runtime_features(phi_runtime *rt, const phi_runtime_desc *desc)
     return true;
 }
 
-/* Makes the failure for a used-up memory_limit_bytes. It outlives the logs that hold it. */
+/* Makes the failure for a used-up memory_limit_bytes. This failure outlives the logs that refer to
+   it. */
 static void phi__at_limit_name_all(phi_runtime *rt) {
     (void)snprintf(
         rt->at_limit.words, sizeof rt->at_limit.words,
@@ -305,7 +306,7 @@ PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model) {
     if (rt == NULL || model == NULL) return PHI_BAD_ARG;
     phi_status status = phi__check_url(rt, "phi_warm: ", model->base_url);
     if (status != PHI_OK) return status;
-    /* nothing is known to warm in a host's transport */
+    /* phi cannot warm up a host's transport */
     if (rt->http == NULL) return PHI_OK;
     status = phi__http_warm(rt->http, phi_str_of(model->base_url));
     return status == PHI_OK ? status

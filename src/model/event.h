@@ -28,14 +28,14 @@ typedef struct phi_ticket {
 
 typedef enum phi_event_kind {
     PHI_EV_AGENT_START = 1, /* a run began */
-    PHI_EV_AGENT_END,       /* the run ended: status, usage; failure if it failed */
+    PHI_EV_AGENT_END,       /* the run ended: status, usage; failure if the run failed */
     PHI_EV_TURN_START,      /* one model call and its tools */
     PHI_EV_TURN_END,
     /* message: a user message, a tool result, or an answer that is still empty */
     PHI_EV_MESSAGE_START,
     PHI_EV_TEXT,           /* text: new bytes of the answer; partial: the block's text so far */
     PHI_EV_THINKING,       /* like PHI_EV_TEXT, for the model's thinking */
-    PHI_EV_TOOL_ARGUMENTS, /* like PHI_EV_TEXT, for a call's arguments: JSON text, cut anywhere */
+    PHI_EV_TOOL_ARGUMENTS, /* like PHI_EV_TEXT, for a call's arguments: a piece of JSON text */
     PHI_EV_MESSAGE_END,    /* message: complete, as in the log */
     /* call, tool_call_id, tool_name, arguments (if arguments.at is NULL, the call is skipped).
        Calls with wrong arguments or of an unknown tool have this event, too; their TOOL_END is an

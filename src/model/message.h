@@ -38,14 +38,15 @@ typedef struct phi_content {
     /* The stream broke off inside this block. Such a tool call is never run; such an opaque block
        is never sent. */
     bool incomplete;
-    phi_str text; /* of text and thinking; of a document: plain text, instead of data */
+    phi_str text; /* text, thinking: the text; document: plain text, instead of data */
     phi_str data; /* image, document, audio: base64 */
     /* the type of data: "image/png", "application/pdf", "audio/wav", "audio/mp3"... */
     phi_str mime_type;
     phi_str url; /* document: its address, instead of data */
     phi_str id;  /* id of a tool call */
     /* tool call: the tool's name; document: the title; opaque: the block's type on the wire
-       ("server_tool_use"). A text that was the arguments of PHI_RESPOND_TOOL has that name */
+       ("server_tool_use"). text: PHI_RESPOND_TOOL if the text was made from this tool's
+       arguments */
     phi_str name;
     phi_str arguments; /* tool call: JSON text of an object, unless the model sent something else */
     phi_str signature; /* text, thinking, tool call: the provider's token, sent back unchanged */
@@ -114,9 +115,9 @@ typedef struct phi_message {
     /* only in extensions */
     phi_str extension_kind, extension_data; /* data: JSON text */
     const phi_message_extra *extra;         /* in messages of any role; NULL: no extra fields */
-    /* In user messages: the program says this, not a person (facts, changed instructions, changed
-       tools). Sent as a system message if the model takes one in the middle of a conversation, or
-       else as a user's text */
+    /* In user messages: the message comes from the program, not from a person (facts, changed
+       instructions, changed tools). Sent as a system message if the model takes one in the middle
+       of a conversation, or else as a user's text */
     bool is_update;
     /* In assistant messages with thinking: hashes of the request that the message answers. They
        tell phi if the thinking may be sent back (docs/providers.md); 0: not known */

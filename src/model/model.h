@@ -136,7 +136,7 @@ enum {
     PHI_QUIRK_CACHE_KEY = 1 << 14,      /* send prompt_cache_key; for Responses, too */
     PHI_QUIRK_OPEN_KEY = 1 << 15,       /* an API key is optional */
     PHI_QUIRK_TOOL_STREAM = 1 << 16,    /* send tool_stream:true (z.ai) */
-    /* a 400 with an empty body is an overflow (Cerebras) */
+    /* HTTP status 400 with an empty body means a context overflow (Cerebras) */
     PHI_QUIRK_EMPTY_IS_OVERFLOW = 1 << 17,
     /* adaptive thinking with an effort, without a budget (Claude 4.6 and later) */
     PHI_QUIRK_ADAPTIVE_THINKING = 1 << 18,
