@@ -79,7 +79,7 @@ static void phi__caching_sent(const phi__agent *agent, phi__caching *c,
     const phi__cached *last = &c->last;
     phi__cached *now = &c->now;
     uint64_t n = 0;
-    bool same = last->items == 0; /* every history begins with an empty one */
+    bool same = last->items == 0; /* an empty history is the beginning of any history */
     if (!c->known) {
         now->model = phi__caching_model(&agent->desc.model);
         now->system = phi__hash(spec->system_prompt, 2);

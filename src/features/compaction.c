@@ -205,17 +205,17 @@ enum {
 
 /* The feature's state of a run. */
 typedef struct phi__compactions {
-    uint8_t count, idle; /* of this turn: all compactions, and those that saved nothing */
+    uint8_t count, idle; /* compactions of this turn: all, and those that saved nothing */
     bool done;           /* a compaction was done, and the run is held for the hook after it */
     /* the failure that caused the last compaction, in the thread's memory; NULL: the view's size */
     const phi_failure *overflow;
-    phi__compacted *plan;    /* for the next compaction, in the turn's arena; or NULL */
+    phi__compacted *plan;    /* plan for the next compaction, in the turn's arena; or NULL */
     phi_compaction *emitted; /* figures of the active compaction, in the thread's memory */
 } phi__compactions;
 
 /* The feature's state of an agent. */
 typedef struct phi__compacted_by {
-    phi__compactor_job *job; /* of the host's compactor; NULL: none is active */
+    phi__compactor_job *job; /* the active job of the host's compactor, or NULL */
     uint64_t tokens;         /* estimated tokens after the last compaction; 0: none was done */
     /* the compactor was asked because of the memory limit; reset when the log fits again */
     bool asked;
@@ -229,7 +229,7 @@ static phi__compacted_by *phi__compaction_by(const phi__agent *agent) {
     return (phi__compacted_by *)phi__feature_agent_state(agent, phi__compaction_feature);
 }
 
-/* Holds the run: if done is false, for a compaction; otherwise for the hook after one. */
+/* Holds the run: if done is false, for a compaction; otherwise for the hook after a compaction. */
 static phi__state phi__compaction_hold(phi__run *run, bool done) {
     phi__compaction_of(run)->done = done;
     return PHI__RUN_HELD;
@@ -457,7 +457,7 @@ static phi__state phi__compaction_do(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     phi__agent *agent = run->agent;
     phi_compaction *emitted = c->emitted;
-    /* the job's result would not fit the new view */
+    /* ends the job, because its result would not fit the new view */
     phi__compactor_forget(agent, &phi__compaction_by(agent)->job);
     if (c->overflow != NULL && !agent->desc.compaction.disable && c->idle == 0 &&
         phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)
@@ -502,7 +502,7 @@ static phi__state phi__compaction_after(phi__run *run, bool *wait) {
     if (next == PHI__RUN_ON)
         next = gained || c->overflow == NULL ? phi__compaction_next(run)
                                              : phi__compaction_hold(run, false);
-    c->emitted = NULL; /* popped events may still point to it */
+    c->emitted = NULL; /* popped events may still point to the old figures */
     run->listed.messages = NULL;
     if (next == PHI__RUN_TRANSFORM) {
         c->idle = 0;

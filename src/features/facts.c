@@ -81,7 +81,7 @@ static bool phi__facts_copy(phi__fact *fact, phi_memory *memory, phi_str key, ph
     return true;
 }
 
-/* Sets a fact. version 0: one more than before. PHI_FULL, PHI_NO_MEMORY: nothing changed. */
+/* Sets a fact. version 0: the old version plus 1. PHI_FULL, PHI_NO_MEMORY: nothing changed. */
 static phi_status phi__facts_set(phi__fact_list *list, phi_memory *memory, phi_str key,
                                  phi_str value, uint64_t version) {
     bool found;
@@ -267,8 +267,8 @@ static void phi__facts_free(phi_runtime *rt) {
 
 /* ---- what an agent knows ---- */
 
-/* Returns the agent whose facts this agent knows. For a hidden agent, or one in its parent's place,
-   that is an agent above it. */
+/* Returns the agent whose facts this agent knows. For a hidden agent, or an agent in its parent's
+   place, this is an agent above. */
 static phi__agent *phi__facts_shown_owner(phi__agent *agent) {
     while ((phi__find_hidden(agent) || agent->tree.in_place) && agent->tree.parent != NULL)
         agent = agent->tree.parent;
@@ -331,7 +331,7 @@ static size_t phi__facts_shown_cost(const phi_fact *fact) {
     return bytes;
 }
 
-/* Writes a fact as a line. Line breaks in the value are followed by blanks: only keys begin
+/* Writes a fact as a line. Blanks follow the line breaks in the value, so that only keys begin
    lines. */
 static void phi__facts_shown_line(phi__buf *out, const phi_fact *fact) {
     phi__buf_char(out, '\n');

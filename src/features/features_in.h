@@ -50,7 +50,7 @@ PHI__FN void phi__ask_model_keep(phi__agent *agent, phi__ask_model *ask);
 /* Called when no run has begun. Gives the agent its own model back. */
 PHI__FN void phi__ask_model_drop(phi__agent *agent, phi__ask_model *ask);
 
-/* If a run has its own model, puts the agent's model into *out instead. */
+/* If a run has its own model, puts the agent's own model into *out. */
 PHI__FN void phi__ask_model_own(const phi__agent *agent, phi_agent_desc *out);
 
 typedef struct phi__attached_ops {

@@ -69,8 +69,8 @@ typedef struct phi_agent_memory {
        and an entry of the log report this; pointers to freed entries are invalid, and older
        responses are stale. With a store the log stays whole and is recalled when needed. */
     phi_at_memory_limit at_limit;
-    /* Maximum size of the events that wait for the host. At it phi stops reading (default 256
-       KiB). */
+    /* Maximum size of the events that wait for the host. At this size phi stops reading (default
+       256 KiB). */
     size_t event_queue_bytes;
     size_t max_event_bytes;      /* limit for one event in an answer's stream (default 16 MiB) */
     uint64_t max_response_bytes; /* limit for one answer (default 256 MiB) */
@@ -81,7 +81,7 @@ typedef struct phi_agent_input {
     /* trigger of the first turn in runs that begin with a prompt (default: PHI_TRIGGER_USER) */
     phi_trigger first_turn_trigger;
     phi_queue_mode steering_mode, follow_up_mode;
-    uint32_t queue_limit; /* messages that wait in a queue (default 64) */
+    uint32_t queue_limit; /* the most messages that wait in one queue (default 64) */
     /* The filters get user messages before the messages are stored. The array is copied. */
     const struct phi_filter *filters;
     size_t filter_count;

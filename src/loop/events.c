@@ -142,7 +142,8 @@ static phi__record *phi__events_take(phi__events *events, size_t text_bytes) {
     if (need < text_bytes) return NULL;
     if (block == NULL || block->bytes - block->used < need) {
         size_t bytes = phi__max(PHI__EVENT_BLOCK_BYTES, phi__add(head, need));
-        while (events->spare == NULL && phi__events_free_one(events)) {} /* before allocating */
+        /* frees popped events before allocating a block */
+        while (events->spare == NULL && phi__events_free_one(events)) {}
         if (bytes == PHI__EVENT_BLOCK_BYTES && events->spare != NULL) {
             block = events->spare;
             events->spare = NULL;
@@ -283,7 +284,7 @@ static phi_str phi__events_put(char **at, phi_str text) {
     return phi__str(to, text.len);
 }
 
-/* Shows an event to the agent's watcher. True: the host must not get it. */
+/* Shows an event to the agent's watcher. True: the host must not get this event. */
 static bool phi__events_unwanted(phi__agent *agent, const phi_event *event) {
     const phi__child_watch *watch = agent->tree.watch;
     if (watch == NULL) return false;
@@ -327,7 +328,8 @@ PHI__FN bool phi__events_emit_of(phi__agent *agent, const phi_event *event, phi_
     if (record == NULL) return false;
     record->event = *event;
     if (event->text.len > 0) record->event.text.at = (const char *)(record + 1);
-    if (event->kind == PHI_EV_WARNING) /* the text quotes names of calls and files */
+    /* removes control characters: the text quotes names of calls and files */
+    if (event->kind == PHI_EV_WARNING)
         record->event.text.len = phi__words_clean((char *)(record + 1), event->text.len);
     phi__events_queue(agent, record);
     return true;
@@ -446,7 +448,8 @@ static void phi__events_paid(phi__record *record) {
     record->cost = 0;
     if (!stopped || phi__events_backlog(agent)) return;
     if (agent->run != NULL) phi__schedule_wake(agent->run);
-    /* Report input that was dropped without an event. If this lacks memory, try again later. */
+    /* Report input that was dropped without an event. If there is no memory for the event, a later
+       pop tries again. */
     if (agent->events.untold_drops == 0) return;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_INPUT_DROPPED;

@@ -6,7 +6,7 @@
 typedef struct phi__head_aside {
     phi__tool_view *tools;
     size_t count;
-    bool deferred; /* one of them is deferred */
+    bool deferred; /* one of these tools is deferred */
 } phi__head_aside;
 
 PHI__FN bool phi__tell(phi__run *run, const phi_message *message) {
@@ -21,7 +21,8 @@ PHI__FN bool phi__tell(phi__run *run, const phi_message *message) {
     phi__events_stamp(run, &update);
     phi_message *kept = phi__append_keep(thread, &update);
     if (kept == NULL || !phi__events_log(run, kept)) return false;
-    /* Add an item. The list belongs to the turn, or to the view, which may have moved. */
+    /* Adds the message to the request's items. The view's own list has it already, but may have
+       moved. */
     size_t n = spec->item_count;
     phi__item *items = fold->items;
     if (!of_view) {
@@ -63,7 +64,8 @@ static bool phi__head_aside_knew(const phi__head *head, const phi__request_spec 
     return false;
 }
 
-/* Moves these tools from the request to `aside`. head NULL: for a new head. False: no memory. */
+/* Moves the tools that are not part of the head from the request to `aside`. head NULL: a new head
+   will be made. False: no memory. */
 static bool phi__head_aside_take(const phi__head *head, phi__request_spec *spec, phi_arena *arena,
                                  phi__head_aside *aside) {
     phi__tool_view *own;
@@ -93,8 +95,8 @@ static bool phi__head_aside_take(const phi__head *head, phi__request_spec *spec,
     return true;
 }
 
-/* Appends these tools to the request. searches: an earlier request had a tool search, so this one
-   needs it, too. False: no memory. */
+/* Appends the tools in `aside` to the request. searches: an earlier request had a tool search, so
+   this one needs it, too. False: no memory. */
 static bool phi__head_aside_give(const phi__agent *agent, phi__request_spec *spec, phi_arena *arena,
                                  const phi__head_aside *aside, bool searches) {
     phi__tool_view *all;
@@ -169,8 +171,8 @@ static phi__head *phi__head_of(phi__agent *agent, phi_str system, const phi__too
     return NULL;
 }
 
-/* Makes a head from the request's prompt and tools. apart: gives it a new id, so that the updates
-   of an equal earlier head are not its own. */
+/* Makes a head from the request's prompt and tools. apart: gives the head a new id, so that updates
+   of an equal earlier head do not belong to it. */
 static bool phi__head_make(phi__run *run, bool apart) {
     const phi__request_spec *spec = &run->attempt.spec;
     phi__head *head = phi__head_of(run->agent, spec->system_prompt, spec->tools, spec->tool_count);
@@ -287,7 +289,7 @@ static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
     return false;
 }
 
-/* True if the model has seen the update as a system message, which alone can change tools. False if
+/* True if the model has seen the update as a system message (only these can change tools). False if
    a user's message follows it, so that it cannot be a system message any more, or if it changed
    tools for another protocol. */
 static bool phi__head_counts(const phi__request_spec *spec, const phi__codec *codec, size_t at) {
@@ -535,7 +537,8 @@ static bool phi__head_renew(phi__run *run, phi__head_told *told) {
             phi__head_look(spec, agent->codec, agent->prior.head, &run->arena, told));
 }
 
-/* Returns NULL if the agent's model takes no updates. The head then stays for models that do. */
+/* Returns NULL if the agent's model takes no updates. The head is then kept for models that take
+   updates. */
 static const phi__codec_rules *phi__head_rules(const phi__agent *agent) {
     const phi__codec_rules *rules = agent->provider == NULL ? agent->codec->rules : NULL;
     if (rules == NULL || rules->takes_updates == NULL) return NULL;

@@ -48,8 +48,8 @@ PHI__FN bool phi__own(phi_memory *memory, phi_str text, phi_str *out);
 PHI__FN void phi__disown(phi_memory *memory, phi_str *s);
 
 /* ---- pump.c ---- */
-/* Makes and frees the loop's parts of a runtime. Before free, all agents must be freed, and then
-   the registered providers be released, while the transport still works. */
+/* Make and free the loop's parts of a runtime. Before these are freed, all agents must be freed,
+   and then the registered providers released while the transport still works. */
 PHI__FN void phi__pump_init(phi_runtime *rt);
 PHI__FN void phi__pump_free(phi_runtime *rt);
 PHI__FN void phi__provider_free_all(phi_runtime *rt);
@@ -138,7 +138,7 @@ PHI__FN void phi__events_unreserve(phi__agent *agent);
    returns false; the run must then end. */
 PHI__FN bool phi__events_emit_surely(phi__agent *agent, const phi_event *event);
 
-PHI__FN bool phi__events_reserve_free(const phi__agent *agent); /* also if there is no reserve */
+PHI__FN bool phi__events_reserve_free(const phi__agent *agent); /* true without a reserve, too */
 
 /* Calls phi__edit_rewrite or phi__truncate for the run. */
 PHI__FN phi_status phi__events_rewrite(phi__run *run, const phi_rewrite *rewrite);
@@ -154,7 +154,8 @@ PHI__FN phi_status phi__question_open(phi_agent agent, const phi__question_desc 
    still exist. NULL is allowed. */
 PHI__FN void phi__question_close(phi__question *question);
 
-/* Fills in the arguments that every hook of a run gets. The caller sets those of the point. */
+/* Fills in the arguments that every hook of a run gets. The caller sets the arguments of the
+   point. */
 PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point);
 
 /* Calls the agent's hook function. Returns PHI__HOOK_ALLOW if the agent does not want the point. */
@@ -186,10 +187,10 @@ PHI__FN void phi__input_free_queues(phi__agent *agent); /* leaves all three queu
 /* Makes a text block. The text still belongs to the caller. */
 PHI__FN phi_content phi__input_text(phi_str text);
 
-/* Messages injected before this position in the inbox were for an earlier run. */
+/* Makes the run ignore messages that were injected before this position in the inbox. */
 PHI__FN void phi__input_since(phi__run *run, uint64_t at);
 
-/* Reports the messages in the queues that outlive a run as dropped, and empties the queues. */
+/* Empties the queues that outlive a run, and reports their messages as dropped. */
 PHI__FN void phi__input_drop_kept(phi__agent *agent, const char *why);
 
 /* details: writes a host's id and refs as a message's details; nothing if both are NULL. check:
@@ -239,7 +240,8 @@ PHI__FN bool phi__pot_reserve(phi__run *run, uint64_t tokens, double cost, uint6
 PHI__FN bool phi__budget_hold(phi__agent *agent, uint64_t tokens, double cost, phi_spending *held,
                               char *reason, size_t size);
 PHI__FN void phi__budget_give(phi__agent *agent, const phi_spending *held);
-PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms); /* true if time is left */
+/* true if the run has time for the delay */
+PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms);
 PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size);
 
 /* ---- turn.c ---- */
@@ -251,8 +253,8 @@ PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_
    woken. RUN_ON: the run must not pause, or has paused long enough. The caller ends the pause. */
 PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait);
 
-/* Makes the common part of all requests of the agent, without items. The tools have names or
-   definitions. False: no memory. */
+/* Makes the common part of all requests of the agent, without items. The tools are in the
+   protocol's form. False: no memory. */
 PHI__FN bool phi__ask_spec(phi__agent *agent, phi_arena *arena, phi__request_spec *spec);
 
 /* ---- projection.c ---- */
@@ -260,16 +262,17 @@ PHI__FN bool phi__ask_spec(phi__agent *agent, phi_arena *arena, phi__request_spe
 PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__proj_order *order);
 PHI__FN void phi__projection_clear(phi__run *run); /* forces a new projection */
 
-/* Returns the items that a projection selects from a view, in the arena. All of them if it has no
-   places. rendered: with their cached renderings, which belong to the runs. NULL: no memory. */
+/* Returns the items that a projection selects from a view, in the arena. If the projection has no
+   places, returns all items. rendered: with their cached renderings, which belong to the runs.
+   NULL: no memory. */
 PHI__FN phi__item *phi__projection_items(phi_arena *arena, const phi__fold *fold,
                                          const phi__projection *made, bool rendered);
 
 /* Returns the agent's counter. If it or its count_text is NULL, the built-in estimate is used. */
 PHI__FN const phi_token_counter *phi__projection_counter(const phi__agent *agent);
 
-/* Token counts by that counter. view: of all in the agent's view. tool: of its tools and the schema
-   of its format. */
+/* Return token counts by the agent's counter. view: of all messages in the agent's view. tool: of
+   the agent's tools and the schema of its format. */
 PHI__FN uint64_t phi__projection_view_tokens(const phi__agent *agent);
 PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent);
 PHI__FN uint64_t phi__projection_overhead(const phi__run *run);
@@ -292,14 +295,15 @@ PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_aren
    Changes only the request. False: no memory. */
 PHI__FN bool phi__head_foresee(const phi__agent *agent, phi__request_spec *spec, phi_arena *arena);
 
-/* Copies the head of an agent whose history this one continues, if it has one. False: no memory. */
+/* Copies the head of `from`, if it has one. The agent continues the history of `from`. False: no
+   memory. */
 PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from);
 
 /* ---- toolset.c ---- */
-/* Check tools. phi_last_error names the faulty tool and the fault. one: a named tool, except for
-   its name's form. names: only the names, which another model may not accept; the message begins
-   with `what`, and `own` is the model's provider or NULL. all: everything, by the model, provider
-   and hooks of the desc. */
+/* Check tools. phi_last_error names the faulty tool and the fault. one: a tool that has a name;
+   does not check the form of the name. names: only the names, which another model may not accept;
+   the message begins with `what`, and `own` is the model's provider or NULL. all: everything, by
+   the model, provider and hooks of the desc. */
 PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *rules,
                                        const phi_tool *tool);
 PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const char *what, const phi_provider *own,
@@ -352,8 +356,8 @@ PHI__FN void phi__speaker_set(phi__agent *agent, const phi__speaker *seat);
 
 /* ---- transfer.c ---- */
 /* Opens a fetch. phi_last_error has the message. PHI_BAD_ARG: the URL or a header cannot be sent.
-   PHI_MISUSE: the runtime is closing, or a tape is played. PHI_FULL: too many fetches stay open in
-   silence. PHI_NO_MEMORY. Errors of the transport are reported by on_end. */
+   PHI_MISUSE: the runtime is closing, or a tape is played. PHI_FULL: too many fetches with `stands`
+   are open. PHI_NO_MEMORY. Errors of the transport are reported by on_end. */
 PHI__FN phi_status phi__fetch_open(phi_runtime *rt, const phi__fetch_desc *desc, phi__fetch **out);
 
 /* Cancels the fetch without on_end. NULL is allowed, and so is a call inside its on_end. */
@@ -368,7 +372,7 @@ PHI__FN void phi__fetch_cancel_all(phi_runtime *rt);
 PHI__FN void phi__fetch_end_all(phi_runtime *rt);
 PHI__FN const phi__transfer_port *phi__transfer_port_get(void);
 
-/* Input of a transfer that bypasses the tape. */
+/* Give input to a transfer without the tape. */
 PHI__FN phi_status phi__transfer_stage_now(phi_transfer transfer, phi_transfer_stage stage);
 PHI__FN phi_status phi__transfer_head_now(phi_transfer transfer, int http_status,
                                           const char *headers, size_t len);
@@ -377,7 +381,7 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer transfer, phi_status statu
                                          const char *words);
 
 /* ---- model_call.c ---- */
-/* Names the cause, as far as known, of thinking being left out. The string is static. */
+/* Returns a text that says why thinking was left out, as far as this is known. Static. */
 PHI__FN const char *phi__thinking_cause(const phi__agent *agent, phi__prefix_cause cause,
                                         bool hooks, bool policy);
 
@@ -394,7 +398,7 @@ PHI__FN void phi__attempt_rewind(phi__run *run); /* frees the turn's memory, res
 PHI__FN void phi__round_settle(phi__run *run);
 
 /* Sets a function that is called before the call's state is freed, even if the call was finished
-   from outside; the tool's `cancel` is not called then. */
+   from outside. (The tool's `cancel` is not called in that case.) */
 PHI__FN void phi__call_on_gone(phi_call call, void (*gone)(void *state));
 
 /* Gives an error result, unless the call has a result. */
@@ -407,7 +411,8 @@ static inline const char *phi__loop_words(const phi__toolcall *call, phi_text wh
 /* True while the call waits for its result. Any thread may call it. */
 PHI__FN bool phi__call_pending(phi_call handle);
 
-/* With a tape. take: settles the call with a result that was let in. unclaim: undoes a claim. */
+/* take: gives a claimed call its result; with a tape, after the tape has let the result in.
+   unclaim: makes a claimed call pending again. */
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
 PHI__FN void phi__call_unclaim(phi__toolcall *call);
 
@@ -419,8 +424,8 @@ PHI__FN phi_status phi__update_text(phi_call call, phi_str text);
 PHI__FN phi_status phi__update_progress(phi_call call, phi_str text);
 
 /* ---- cap.c ---- */
-/* Copies a result into a message: loop_id is its run, extension_data its effects. NULL: no
-   memory. */
+/* Copies a result into a message: loop_id is the result's child_loop_id, extension_data its
+   effects. NULL: no memory. */
 PHI__FN phi_message *phi__results_keep(phi_arena *arena, const phi_tool_result *result);
 
 /* Converts such a message back into a result, which points into the message. */

@@ -120,7 +120,7 @@ static void phi__pump_taped(phi_runtime *rt, int timeout_ms) {
     phi__pump_taped_posts(rt);
     if (rt->tape->plays) {
         rt->tape->player->rest(rt->tape);
-        phi__pump_io(rt, 0); /* for tools that run again */
+        phi__pump_io(rt, 0); /* for tools that run again when a tape is played */
     } else
         phi__pump_record(rt, wait);
     phi__pump_poll(rt);

@@ -67,7 +67,7 @@ PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *sessio
         count->next = session->counts;
         session->counts = count;
     }
-    if (count->runs == UINT32_MAX) return 0; /* no number is given twice */
+    if (count->runs == UINT32_MAX) return 0; /* all numbers are used; none is given twice */
     return ++count->runs;
 }
 

@@ -155,11 +155,11 @@ typedef struct phi__sources_ops {
 /* ---- deferral.c: deferred tools, whose definitions are loaded on demand ---- */
 
 /* A request names deferred tools, and their definitions are loaded on demand. There are two ways.
-   NATIVE: the provider has a tool search (phi__codec_rules.defers). It gets all definitions, with
-   the deferred ones marked, and shows the model those that it finds.
+   NATIVE: the provider has a tool search (phi__codec_rules.defers). The provider gets all
+   definitions, with the deferred ones marked, and shows the model the tools that its search finds.
    OWN: the model gets two tools of phi, search_tools and load_tools. The system prompt then ends
    with an index of names. Loaded tools are defined after the other tools, in the order of loading,
-   so that each request begins as the one before did. The results of load_tools in the view name the
+   so that each request begins like the previous one. The results of load_tools in the view name the
    loaded tools. The agent keeps the names, so they survive a compaction. A snapshot holds them as
    "loaded_tools":["NAME",...]. */
 typedef struct phi__deferral {
@@ -279,8 +279,8 @@ typedef enum phi__point {
        thread). With moment->whole: an attempt failed for any reason and will not be tried again.
        The feature may replace the failure. */
     PHI__POINT_FAILED = 1 << 7,
-    /* CALL_MADE: the answer contains moment->call. STARTS: its tool will be started. ENDED: it
-       ended. */
+    /* CALL_MADE: the answer contains moment->call. STARTS: the call's tool will be started. ENDED:
+       the call has ended. */
     PHI__POINT_CALL_MADE = 1 << 8,
     PHI__POINT_CALL_STARTS = 1 << 9,
     PHI__POINT_CALL_ENDED = 1 << 10,
@@ -303,7 +303,8 @@ typedef enum phi__point {
     PHI__POINT_RUN_SAVE = 1 << 18,
     PHI__POINT_RUN_LOAD = 1 << 19,
     /* ---- points of an agent ---- */
-    /* Writes or reads the feature's members of the agent: before its run, and (LATE) after it. */
+    /* Writes or reads the feature's members of the agent, before those of the run, or (LATE)
+       after. */
     PHI__POINT_AGENT_SAVE = 1 << 20,
     PHI__POINT_AGENT_LOAD = 1 << 21,
     PHI__POINT_AGENT_SAVE_LATE = 1 << 22,
@@ -427,7 +428,7 @@ struct phi__decision {
     phi_verdict verdict;
     phi__buf reply; /* reply of the hook or phi_decide, until it is taken */
     phi_str text;   /* the text that a filter checks, in the run's memory */
-    bool late;      /* its deadline has passed */
+    bool late;      /* the decision's deadline has passed */
     bool ask_again; /* the hook will be called again (phi_hook.ask_again) */
     bool quiet;
     struct phi_permissions *permissions; /* the rules that ask (phi_hook.permissions); NULL: none */
@@ -480,7 +481,7 @@ typedef struct phi__input {
     phi_input kind;
     phi_message message;
     phi_str source;
-    bool filtered; /* the filters have passed it; the message contains their warnings */
+    bool filtered; /* the filters have passed the message, which contains their warnings */
 } phi__input;
 
 typedef struct phi__inputs {
@@ -612,7 +613,7 @@ typedef struct phi__projected {
 } phi__projected;
 
 typedef struct phi__speaker {
-    phi_model model;              /* its strings are in the arena it was made in */
+    phi_model model;              /* its strings are in the arena in which the speaker was made */
     const phi_provider *own;      /* used for any protocol; NULL: none */
     const phi_provider *provider; /* `own`, or a registered one; NULL: phi's own codec */
     const phi__codec *codec;
@@ -652,7 +653,7 @@ typedef struct phi__transfer {
     uint64_t decoded, max_bytes;
     int http_status;
     bool headed, ended, refused; /* refused: a push returned PHI_FULL */
-    bool gone;                   /* the transport does not use it any more */
+    bool gone;                   /* the transport does not use the transfer any more */
     bool answered;               /* the last event was read; the rest of the body is ignored */
     phi_status status;
     char words[320]; /* holds a URL and libcurl's message about it */
@@ -686,13 +687,13 @@ typedef struct phi__fetch_desc {
     phi_deadlines deadlines;
     /* Limit for the answer's body. A larger body ends with PHI_TOO_BIG. 0: no limit. */
     uint64_t max_bytes;
-    /* The fetch stays open in silence. Such fetches may take at most half of the runtime's
+    /* The fetch stays open even without data. Such fetches may take at most half of the runtime's
        max_connections, so that other requests find a connection. */
     bool stands;
     /* on_head and on_body may be NULL. headers: lines "Name: value\r\n", valid during the call. */
     void (*on_head)(void *user_data, int http_status, phi_str headers);
-    /* Returns how many bytes were taken. If fewer than all, the rest waits for phi__fetch_resume,
-       and the deadline of silence is paused. */
+    /* Returns how many bytes it has taken. If it takes fewer than all, the rest waits for
+       phi__fetch_resume, and the deadline of silence is paused. */
     size_t (*on_body)(void *user_data, phi_str bytes);
     /* PHI_OK: the answer is complete, with any HTTP status. PHI_CANCELLED: the runtime closes.
        `message` describes a failure without the request's secrets; valid during the call. */
@@ -742,7 +743,7 @@ typedef struct phi__attempt {
     /* The outcome. */
     const phi_failure *fault; /* in the thread; NULL: the answer is complete */
     phi_status fault_status;
-    uint32_t retries; /* of this turn's model call so far */
+    uint32_t retries; /* retries of this turn's model call */
     uint32_t delay_ms;
     uint64_t retry_at_us;
 } phi__attempt;
@@ -828,7 +829,7 @@ typedef struct phi__polls {
 typedef struct phi__session_count {
     struct phi__session_count *next;
     uint32_t runs;
-    uint32_t len; /* of the name, which follows the struct */
+    uint32_t len; /* length of the name, which follows the struct */
 } phi__session_count;
 
 typedef struct phi__session {
@@ -882,7 +883,8 @@ typedef struct phi__tape_ops {
     void (*let_in)(phi_tape *tape);
     uint64_t (*look_us)(phi_tape *tape); /* for values that are only displayed: not recorded */
     /* The calls of tools. on_way: called before a call is started, or ended early; returns whether
-       a result is on its way, as it was when recorded. result: of a claimed call. */
+       a result is on its way, as it was when recorded. result: gets the result of a claimed
+       call. */
     bool (*on_way)(phi_tape *tape, const struct phi__toolcall *call, bool on_way);
     phi_status (*result)(phi_tape *tape, struct phi__toolcall *call, const phi_tool_result *result);
 } phi__tape_ops;
@@ -898,7 +900,7 @@ typedef struct phi__tape_recorder {
                        size_t len);
     phi_status (*push)(phi_tape *tape, phi_transfer transfer, const char *bytes, size_t len);
     phi_status (*end)(phi_tape *tape, phi_transfer transfer, phi_status status, const char *words);
-    /* A call's update (part: its blocks, or NULL) or progress. */
+    /* Records a call's update (part: the update's blocks, or NULL) or progress. */
     void (*said)(phi_tape *tape, struct phi__toolcall *call, phi_str text,
                  const phi_tool_result *part, bool progress);
 } phi__tape_recorder;
@@ -1040,7 +1042,8 @@ struct phi__run {
 };
 
 /* A response of phi_prompt_with: the state of a run at its end, or, while status is PHI_BUSY, at
-   the last phi_response_get. It is in its agent's memory, its messages in its agent's thread. */
+   the last phi_response_get. The response is in its agent's memory, and its messages are in its
+   agent's thread. */
 struct phi__response {
     phi__slot *slot;
     uint32_t index, gen;
@@ -1051,7 +1054,7 @@ struct phi__response {
     phi_str loop_id;
     const phi_message *message;
     const phi_failure *failure;
-    phi__segment *message_in, *rest_in; /* hold `message` and the rest; they stay in memory */
+    phi__segment *message_in, *rest_in; /* segments of `message` and the rest; kept in memory */
     phi_usage usage;
     double cost;
     int64_t asked_ms, ended_ms, first_delta_ms;
@@ -1121,7 +1124,7 @@ struct phi__agent {
     const char *held;           /* static: why it is busy without a run; NULL: not busy */
     const phi_failure *refused; /* run.c: why phi__run_new failed; NULL: the allocator refused */
     phi__response *responses;   /* the newest one */
-    phi__questions *questions;  /* NULL: it has never had any */
+    phi__questions *questions;  /* NULL: there was no question yet */
     phi__tool_sources *sources; /* NULL: none */
     phi__agent *next_retired;
     phi_str system_prompt, agent_id, workspace; /* separately allocated */
@@ -1155,7 +1158,7 @@ typedef struct phi__step_of {
     int64_t wall_ms; /* read once for all events of the step */
 } phi__step_of;
 
-/* snapshot.c: set from the first phi_runtime_snapshot or phi_runtime_restore; else NULL. */
+/* snapshot.c: NULL unless a snapshot of the runtime is being made or loaded. */
 typedef struct phi__snapshots {
     struct phi__snap_saving *saving;
     struct phi__snap_loading *loading;
@@ -1191,7 +1194,8 @@ struct phi_runtime {
     uint32_t active;             /* active runs */
     phi__slice slice;
     phi__step_of step;
-    /* Address of errno in the thread of the last step; at first, in the thread that made this. */
+    /* Address of errno in the thread of the last step; at first, in the thread that made the
+       runtime. */
     PHI__ATOMIC(uintptr_t) pump;
     bool in_step, closing;
     phi__snapshots snapshots;

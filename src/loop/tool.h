@@ -183,8 +183,8 @@ typedef struct phi_tool_result {
 
 /* Finishes a call with a result. Pumping thread only. PHI_STALE: the call is finished already,
    nothing changes. PHI_BAD_ARG: a block is of another kind or lacks its data, or the effects are
-   not valid; phi_last_error names the fault, and the call keeps waiting. PHI_NO_MEMORY: nothing
-   changes; the call then fails by itself with that message. */
+   not valid; phi_last_error names the fault, and the call keeps waiting. PHI_NO_MEMORY: the result
+   is lost, and the call fails with a text about the lack of memory. */
 PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result);
 
 /* Report a part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and a message for the
@@ -210,7 +210,8 @@ typedef struct phi_call_info {
     phi_agent agent;
     phi_str id, tool_name, arguments;
     /* phi_prompt_desc.tool_context of the call's run; if a hidden agent makes the call (for a
-       strategy, as a sub-agent), of the run that this agent works for. Empty: none */
+       strategy, as a sub-agent), the tool_context of the run that this agent works for. Empty:
+       none */
     phi_str context;
     uint32_t block_index; /* the call's block in its answer, as in phi_field */
     uint32_t timeout_ms;  /* the call's deadline, counted from its start */

@@ -172,7 +172,7 @@ PHI__FN phi_tool_result phi__call_text(phi_content *content, phi_str text, bool 
     return result;
 }
 
-/* Returns a copy of the result in which `text`, if set, has become its content, stored in *one. */
+/* Returns a copy of the result. If `text` is set, it becomes the copy's content, stored in *one. */
 static phi_tool_result phi__call_whole(const phi_tool_result *result, phi_content *one) {
     phi_tool_result whole = *result;
     if (result->text == NULL) return whole;
@@ -187,7 +187,8 @@ static void phi__call_fail_str(phi__toolcall *call, phi_str text) {
     phi_tool_result result = phi__call_text(&content, text, true);
     if (call->result != NULL) return;
     phi_message *kept = phi__call_keep(call, &result);
-    if (kept != NULL) { /* the text may quote the model's tool name or arguments */
+    /* removes control characters: the text may quote the model's tool name or arguments */
+    if (kept != NULL) {
         phi_str *words = &((phi_content *)(uintptr_t)kept->content)->text;
         words->len = phi__words_clean((char *)(uintptr_t)words->at, words->len);
     }
@@ -303,7 +304,8 @@ static void phi__call_fail_cut(phi__toolcall *call, char *words, size_t size) {
     phi__call_fail(call, words);
 }
 
-static void phi__call_timer(phi__timer *timer); /* below, because it may start the call again */
+/* defined below, because it may start the call again */
+static void phi__call_timer(phi__timer *timer);
 
 static bool phi__call_arm(phi__toolcall *call) {
     phi_runtime *rt = call->rt;
@@ -785,7 +787,8 @@ static bool phi__tools_feature(phi__toolcall *call, phi__point point) {
 
 PHI__FN phi__state phi__tools_make_calls(phi__run *run) {
     const phi_message *reply = run->reply;
-    /* A text may be the arguments of PHI_RESPOND_TOOL. A text that was cut off is not an answer. */
+    /* A text named PHI_RESPOND_TOOL was made from this tool's arguments. A text that was cut off is
+       not an answer. */
     run->tools.answered = false;
     if (reply->stop_reason == PHI_STOP_REASON_STOP && run->attempt.spec.respond)
         for (size_t i = 0; i < reply->content_count; i++)
@@ -893,12 +896,12 @@ static bool phi__tools_go(phi__toolcall *call) {
     phi__run *run = call->run;
     bool lost = false;
     if (call->emitted || call->quiet) return true;
-    if (run->end.cancelled) { /* it was not allowed and never ran: no events */
+    if (run->end.cancelled) { /* a call that was not allowed never ran and has no events */
         if (call->decision.state != PHI__DECISION_NONE) call->quiet = call->after = true;
         phi__decision_drop(&call->decision);
         phi__call_cancel(call, phi__loop_words(call, PHI_TEXT_RESULT_CANCELLED));
     } else if (call->result != NULL) {
-        phi__decision_drop(&call->decision); /* it finished while its hook waited */
+        phi__decision_drop(&call->decision); /* the call was finished while its hook waited */
     } else if (!call->decided && !phi__tools_decide(call, &lost)) {
         return !lost;
     }
@@ -1100,7 +1103,7 @@ static phi_status phi__reply_send(phi_call handle, struct phi__inbox_record *rec
     bool won = phi__slots_move(&handle.rt->calls, handle.index, handle.gen, PHI__CALL_PENDING,
                                PHI__CALL_CLAIMED);
     phi__inbox_publish(record, won);
-    phi__io_wake(handle.rt->io); /* after a lost claim, too: the record may have blocked posts */
+    phi__io_wake(handle.rt->io); /* also if the claim failed: the record may have blocked posts */
     return won ? PHI_OK : PHI_STALE;
 }
 
@@ -1229,7 +1232,7 @@ static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__u
     hook.text = update->text;
     hook.message = update->part;
     call->updating = true;
-    /* an update may be made between two steps; the hook may do the same as within one */
+    /* the hook has the same rules for an update between two steps as inside a step */
     handle.rt->in_step = true;
     phi_verdict verdict = agent->desc.hook_fn(phi__hooks_user_data(agent), &hook);
     handle.rt->in_step = inside;

@@ -156,7 +156,7 @@ PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi_agent_desc *de
 
 /* ---- the list ---- */
 
-enum { PHI__TOOLSET_BLOCK = 512 }; /* a few tools */
+enum { PHI__TOOLSET_BLOCK = 512 }; /* room for a few tools */
 
 PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory,
                                const phi__features *features) {
@@ -267,7 +267,7 @@ PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name)
 
 /* ---- the tools of a run ---- */
 
-/* Sets names_steps even for a run that cannot revert itself, because a later run may. */
+/* Sets names_steps even for a run that cannot revert itself, because a later run may revert. */
 PHI__FN bool phi__toolset_take_run(phi__run *run, const phi_tool *tools, size_t count) {
     phi__agent *agent = run->agent;
     phi__toolset *set = (phi__toolset *)phi__alloc(&agent->memory, sizeof *set);

@@ -94,7 +94,7 @@ static void phi__transfer_timer(phi__timer *timer) {
     uint64_t now = phi__io_counted_us(t->rt->io);
     if (t->ended) return;
     if (due <= now && t->read < t->body.len && t->stage >= (int)PHI_TRANSFER_CONNECTED) {
-        t->stage_us = now; /* the silence is ours, because we do not read */
+        t->stage_us = now; /* phi causes the silence, because it does not read */
         due = phi__transfer_due(t, &what, &ms);
     }
     if (due > now) {

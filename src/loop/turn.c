@@ -423,7 +423,7 @@ static phi__state phi__ask_keyed(const phi__run *run) {
     return run->agent->codec->sign != NULL ? PHI__RUN_SIGN : PHI__RUN_SEND;
 }
 
-/* True if the hooks or the policy have left anything to send. */
+/* True if anything is left to send after the hooks and the policy. */
 static bool phi__ask_any(const phi__run *run) {
     if (run->listed.messages == NULL)
         return run->projection.items == NULL || run->projection.count > 0;
@@ -984,7 +984,7 @@ static phi__state phi__end_offer(phi__run *run, bool whole) {
 /* Ends a turn whose attempt has finally failed. The attempt itself may be freed already. */
 static phi__state phi__end_give_up(phi__run *run) {
     phi__state next = PHI__RUN_ON;
-    if (!phi__turn_unwanted(run) && run->attempt.fault_status != PHI_DENIED) /* denied by a hook */
+    if (!phi__turn_unwanted(run) && run->attempt.fault_status != PHI_DENIED) /* a hook denied it */
         next = phi__end_offer(run, true);
     if (next != PHI__RUN_ON) return next;
     const phi_failure *failure = run->attempt.fault;
@@ -1023,8 +1023,8 @@ static phi__state phi__attempt_end(phi__run *run) {
         return phi__attempt_withdraw(run) ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
     }
     if (phi__thinking_refused(run, failure)) {
-        /* Make the same request again without its thinking, and report the answers that lose
-           theirs. */
+        /* Make the same request again without its thinking, and report the answers whose thinking
+           is left out. */
         bool emitted = phi__attempt_withdraw(run);
         agent->prior.thinking.barred = agent->thread->log.count;
         phi__attempt_clear(run);
@@ -1097,7 +1097,8 @@ static phi__state phi__turn_end(phi__run *run) {
     event.usage = run->reply != NULL ? &run->reply->usage : NULL;
     bool room = (run->taking.points & (uint32_t)PHI__POINT_TURN_ENDS) == 0 ||
                 phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON;
-    if (room && run->reply != NULL) { /* a copy, because the answer may be evicted earlier */
+    /* a copy for the log entry, because the answer may be evicted before this entry */
+    if (room && run->reply != NULL) {
         usage = (phi_usage *)phi_arena_alloc(phi__thread_room(run->agent->thread), sizeof *usage);
         if (usage != NULL) *usage = run->reply->usage;
         room = usage != NULL;
@@ -1155,8 +1156,8 @@ static phi__state phi__turn_follow_up(phi__run *run, bool *wait) {
         return phi__hooks_next(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
                                wait);
     if (run->poll.pending.head != NULL) return PHI__RUN_TOP;
-    /* From here on nothing can be injected, because other threads see the agent as idle. Then read
-       once more the input that they posted before. */
+    /* From here on nothing can be injected, because other threads see the agent as idle. Read once
+       more the input that these threads posted before. */
     phi__agent *agent = run->agent;
     phi__schedule_publish_state(agent, false);
     phi__posts_read_all(agent->rt);
