@@ -89,7 +89,7 @@ PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *threa
 PHI__FN phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc,
                                    const phi_json *root, phi_restore_run how);
 
-/* snapshot.c: true while the runtime is being saved or loaded. phi_step does nothing then. */
+/* snapshot.c: true while the runtime is being saved or loaded. Meanwhile phi_step does nothing. */
 PHI__FN bool phi__crew_under_way(const phi_runtime *rt);
 /* Gives up an active save or load, when the runtime is freed. */
 PHI__FN void phi__crew_drop(phi_runtime *rt);

@@ -173,7 +173,8 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
    empty log has nothing to replace, and later the messages of one span could only be compacted
    together. */
 
-/* Fills the new log. If the old log is in a store, the new one goes there under this id. */
+/* Fills the new log. If the old log is in a store, the new log goes to the same store under this
+   id. */
 static phi_status phi__session_fill(phi__agent *agent, const phi_thread *before, bool empty,
                                     const char *id, char *words, size_t words_size) {
     phi_thread *thread = agent->thread;
@@ -191,7 +192,7 @@ static phi_status phi__session_fill(phi__agent *agent, const phi_thread *before,
     thread->loops.restored = before->loops.restored;
     status = phi__journal_sync(thread, words, words_size);
     if (status != PHI_OK) {
-        /* A log that could not be stored whole is removed again. Nobody else knows its id. */
+        /* Removes a log that could not be stored whole. Nobody else knows the id of this log. */
         phi__journal_close(thread);
         if (store->remove_thread != NULL) (void)store->remove_thread(store->user_data, id, NULL, 0);
     }
@@ -215,7 +216,7 @@ static phi_status phi__session_begin(phi__agent *agent, const char *what, bool e
     phi__take_random_id(agent, session_id);
     phi__take_random_id(
         agent,
-        /* without a store, too, so that an agent always draws the same random numbers */
+        /* made even without a store, so that an agent always draws the same random numbers */
         thread_id);
     phi__session *session = phi__session_take(sessions, phi_str_of(session_id));
     if (session == NULL) return phi__error(agent->rt, PHI_NO_MEMORY, "%s: out of memory", what);

@@ -11,7 +11,7 @@
 typedef struct phi__foreseen {
     phi__agent *agent;
     phi_arena *arena;
-    phi__fold fold; /* the view and a prompt; its items are in the arena */
+    phi__fold fold; /* the view and a prompt; the items are in the arena */
     phi_content text;
     phi_message prompt;
     phi__request_spec spec;
@@ -338,7 +338,8 @@ static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, 
     return phi__arena_str(arena, phi_str_of(words), out) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* Counts the opaque blocks that the agent's protocol does not take. *one is the first of them. */
+/* Counts the opaque blocks that the agent's protocol does not take. *one gets the first of these
+   blocks. */
 static size_t phi__explained_foreign(const phi__agent *agent, const phi_message *m,
                                      const phi_content **one) {
     size_t n = 0;

@@ -28,7 +28,7 @@ typedef enum phi_response_state {
     PHI_RESPONSE_STALE = 0,
     PHI_RESPONSE_RUNNING,
     PHI_RESPONSE_COMPLETED, /* the run ended by itself */
-    PHI_RESPONSE_FAILED,    /* an error, a limit, a hook or a filter ended it: see status */
+    PHI_RESPONSE_FAILED,    /* an error, a limit, a hook or a filter ended the run: see status */
     PHI_RESPONSE_CANCELLED
 } phi_response_state;
 

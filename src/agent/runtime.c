@@ -114,7 +114,7 @@ static void phi__runtime_unmake(phi_runtime *rt) {
 }
 
 /* Adds the features of a NULL-ended list, sorted by order. A feature that is listed twice is added
-   once. False: there are too many. */
+   once. False: the list has too many features. */
 static bool phi__feature_name(phi__features *features, const phi_feature_fn *list) {
     for (; list != NULL && *list != NULL; list++) {
         const phi__feature *feature = (*list)();
@@ -136,7 +136,7 @@ static size_t phi__feature_room(size_t bytes) {
     return (bytes + PHI__FEATURE_ALIGN - 1) / PHI__FEATURE_ALIGN * PHI__FEATURE_ALIGN;
 }
 
-/* Gives each feature its place in agents and runs and opens it, when all features are known. */
+/* When all features are known, opens each one and assigns its place in agents and runs. */
 static void phi__feature_open(phi_runtime *rt) {
     phi__features *features = &rt->features;
     for (size_t i = 0; i < features->count; i++) {

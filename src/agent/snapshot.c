@@ -230,7 +230,7 @@ static uint32_t phi__crew_depth(const phi__agent *agent) {
     return depth;
 }
 
-/* Chooses the next agent. False: there is no more. */
+/* Chooses the next agent. False: no agent is left. */
 static bool phi__crew_next(phi_runtime *rt, struct phi__snap_saving *s) {
     for (;;) {
         while (s->next < rt->agents.count) {
@@ -256,7 +256,7 @@ static phi_status phi__crew_piece(phi_runtime *rt, struct phi__snap_saving *s) {
     bool begins = s->agent.rt == NULL;
     if (begins && !phi__crew_next(rt, s)) return PHI_OK;
     phi__agent *agent = phi__find_agent(s->agent);
-    if (agent == NULL) { /* freed while its line was being written */
+    if (agent == NULL) { /* the agent was freed while its line was being written */
         s->text.len = s->began;
         memset(&s->agent, 0, sizeof s->agent);
         return PHI_BUSY;
@@ -366,7 +366,7 @@ struct phi__snap_loading {
     size_t count, cap;
 };
 
-/* Finds the next line from *at on. False: there is none. */
+/* Finds the next line from *at on. False: there is no further line. */
 static bool phi__crew_line(phi_str text, size_t *at, phi_str *line) {
     while (*at < text.len && (text.at[*at] == '\n' || text.at[*at] == '\r')) ++*at;
     if (*at >= text.len) return false;

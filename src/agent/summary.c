@@ -29,7 +29,7 @@ typedef struct phi__summary {
     phi_written written;
     phi_span *spans; /* spans to replace; spans[into] gets the summary */
     size_t span_count, into;
-    bool asked_for;      /* phi_summarize began it: nobody polls for the result */
+    bool asked_for;      /* phi_summarize began the summary: nobody polls for the result */
     uint64_t posts_from; /* messages injected by this post or later ones go to the writer's runs */
     uint64_t base_seq;
     uint32_t lane;
@@ -403,7 +403,8 @@ static phi_status phi__summary_start(void *user_data, const phi_compaction_reque
     static const phi_summary_desc defaults = {NULL, NULL, 0, 0};
     const phi_summary_desc *desc = (const phi_summary_desc *)user_data;
     phi__agent *agent = phi__find_agent(request->agent), *writer = NULL;
-    phi_memory *memory = &agent->rt->memory; /* the agent's memory is for its answers */
+    /* not from the agent's memory, which is for the agent's answers */
+    phi_memory *memory = &agent->rt->memory;
     phi__summary_job *job = (phi__summary_job *)phi__alloc(memory, sizeof *job);
     phi_status status = PHI_NO_MEMORY;
     phi_summary_desc d = desc != NULL ? *desc : defaults;

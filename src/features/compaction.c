@@ -206,7 +206,8 @@ enum {
 /* The feature's state of a run. */
 typedef struct phi__compactions {
     uint8_t count, idle; /* compactions of this turn: all, and those that saved nothing */
-    bool done;           /* a compaction was done, and the run is held for the hook after it */
+    /* a compaction was done, and the run is held for the hook AFTER_COMPACTION */
+    bool done;
     /* the failure that caused the last compaction, in the thread's memory; NULL: the view's size */
     const phi_failure *overflow;
     phi__compacted *plan;    /* plan for the next compaction, in the turn's arena; or NULL */
@@ -324,8 +325,8 @@ static bool phi__compaction_futile(const phi__agent *agent, phi__compacted_by *b
     return by->tokens != 0 && (double)(tokens - by->tokens) < step;
 }
 
-/* Asks the compactor, because of the window or of the memory limit, and polls its job. Returns as
-   phi__compactor_poll does. */
+/* Asks the compactor, because of the window or the memory limit, and polls its job. Returns the
+   same statuses as phi__compactor_poll. */
 static phi_status phi__compaction_ask(phi__run *run, phi__compacted_by *by,
                                       const phi_compaction_config *config, uint64_t target,
                                       bool due) {
@@ -404,7 +405,7 @@ static bool phi__compaction_emit(phi__run *run, phi_event_kind kind) {
     return phi__events_emit(run->agent, &event);
 }
 
-/* Sets the figures before the compaction. The hook gets them, too. */
+/* Sets the figures before the compaction. The hook gets these figures, too. */
 static bool phi__compaction_measure(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     phi_thread *thread = run->agent->thread;

@@ -145,7 +145,8 @@ static phi_status phi__deferred_do(phi__agent *agent, const phi_rewrite *rewrite
     return phi__deferred_over(agent, rewrite, status, words);
 }
 
-/* Defers a rewrite. An event reports the deferred one that it replaces, if memory allows. */
+/* Defers a rewrite. If this replaces a deferred rewrite, an event reports the old one, if memory
+   allows. */
 static phi_status phi__deferred_wait(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain,
                                      bool noted) {
     char words[200], made[PHI__OP_MADE_SIZE];
@@ -180,7 +181,7 @@ static phi_status phi__deferred_wait(phi__agent *agent, const phi_rewrite *rewri
     return PHI_OK;
 }
 
-/* Applies or defers a rewrite that the log has a note of. The op_id may be one that phi made. */
+/* Applies or defers a rewrite of which the log has a note. The op_id may be one that phi made. */
 static phi_status phi__deferred_take(phi__agent *agent, const phi_rewrite *rewrite,
                                      bool must_gain) {
     if (agent->run != NULL) return phi__deferred_wait(agent, rewrite, must_gain, true);

@@ -18,7 +18,8 @@ extern "C" {
 struct phi_failover;
 struct phi_profile;
 
-/* The ids of an agent, its session and its settings; copied. Ids of runs are session.config.N. */
+/* The ids of an agent, its session and its settings; copied. The ids of runs are
+   session.config.N. */
 typedef struct phi_agent_ids {
     const char *agent_id;   /* (default: random) */
     const char *session_id; /* (default: random) */
@@ -51,8 +52,8 @@ typedef struct phi_tool_options {
        tail, and a line between the two says how much is missing. Details are not cut. (default 2
        MiB; PHI_UNLIMITED) */
     uint32_t max_result_bytes;
-    /* The maximum size of one image, document or sound of a result. A larger one is replaced by a
-       text. (default 20 MiB; PHI_UNLIMITED) */
+    /* The maximum size of one image, document or sound of a result. A text replaces a larger block.
+       (default 20 MiB; PHI_UNLIMITED) */
     uint32_t max_result_image_bytes;
     /* The absolute path of a directory, which phi makes when it is needed. A result that is cut is
        kept there whole, in a file with mode 0600, and the line in the result names the file. phi

@@ -193,7 +193,7 @@ PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failur
 }
 
 PHI__FN bool phi__end_emit_retry(phi__run *run, const phi_failure *failure) {
-    /* The number of attempts includes the first one, which is not a retry. */
+    /* The number of attempts includes the first attempt, which is not a retry. */
     const phi_retry *retry = &run->agent->desc.retry;
     uint32_t attempts =
         retry->max_retries == PHI_UNLIMITED ? PHI_UNLIMITED : retry->max_retries + 1;

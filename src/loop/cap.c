@@ -116,7 +116,7 @@ static bool phi__cap_texts(phi_arena *arena, const phi_tool_result *result,
         at += block->text.len;
         if (at <= place->head || begin >= place->tail) continue;
         if (!phi__cap_cut_text(arena, place, begin, line, &block->text)) return false;
-        line.len = 0; /* only the first cut block gets the line */
+        line.len = 0; /* only the first block that is cut gets the line */
         if (block->text.len == 0) (*count)--;
     }
     return true;
@@ -221,7 +221,7 @@ PHI__FN void phi__cap_random(const phi__toolcall *call, unsigned char out[16]) {
 
 enum {
     PHI__CAP_TRIES = 100, /* numbers to try if the name is taken */
-    PHI__CAP_NAME = 50    /* for "/phi-", 32 digits, "-99", ".txt" and the terminator */
+    PHI__CAP_NAME = 50    /* bytes for "/phi-", 32 digits, "-99", ".txt" and the terminator */
 };
 
 struct phi__cap {

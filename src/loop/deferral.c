@@ -1,4 +1,5 @@
-/* deferral.c - chooses tools that requests name but do not define, and keeps the loaded ones. */
+/* deferral.c - chooses the tools that requests name but do not define, and keeps the names of
+   loaded tools. */
 #include "loop/inner_in.h"
 
 #define PHI__DEFERRAL_SEARCH "search_tools"
@@ -194,7 +195,7 @@ static bool phi__defer_index(const phi__agent *agent, const uint8_t *marks, phi_
 /* ---- tools that a provider's search has found ---- */
 
 typedef struct phi__defer_hits {
-    phi_str names[PHI__DEFERRAL_HITS]; /* without duplicates */
+    phi_str names[PHI__DEFERRAL_HITS]; /* each name once */
     size_t count;
 } phi__defer_hits;
 
@@ -374,7 +375,7 @@ static uint32_t phi__defer_points(const phi__defer_search *s, const phi__tool_vi
     return points + (had == s->word_count ? (uint32_t)PHI__DEFERRAL_ALL : 0u);
 }
 
-/* Inserts a tool into the best ones, after those with equal points. */
+/* Inserts a tool into the list of the best tools, after tools with equal points. */
 static void phi__defer_rank(phi__defer_search *s, size_t tool, uint32_t points) {
     size_t at = s->found_count;
     while (at > 0 && s->points[at - 1] < points) at--;

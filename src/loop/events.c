@@ -12,7 +12,7 @@
 /* Records for a run that lacks memory: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
 enum { PHI__RESERVE = 3 };
 
-/* Room for a few dozen events. A larger block would be held longer by one slow reader. */
+/* Room for a few dozen events. One slow reader would hold a larger block longer. */
 #define PHI__EVENT_BLOCK_BYTES 8192u
 
 /* Popped events that a step frees, in addition to as many as were queued since the last step. This
@@ -530,7 +530,7 @@ PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out) {
     phi__events_paid(record);
     phi__events_look_up(record);
     *out = record->event;
-    if (record->block == NULL) { /* a reserve record: its event points to no memory of the record */
+    if (record->block == NULL) { /* a reserve record: the event points to no memory of the record */
         phi__events_drop(events, record);
         return true;
     }

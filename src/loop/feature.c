@@ -137,7 +137,7 @@ PHI__FN phi_status phi__feature_opened(phi__agent *agent) {
 
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened) {
     phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_LOG_RENEWED);
-    agent->prior.thinking.barred = 0; /* it is an entry number of the old log */
+    agent->prior.thinking.barred = 0; /* `barred` is an entry number of the old log */
     if (copied == NULL && !shortened && agent->prior.deferral != NULL)
         agent->rt->features.deferral->free(agent);
     moment.fold = copied;

@@ -201,7 +201,7 @@ PHI__FN void phi__forget_step(phi_runtime *rt) {
         phi__agent *agent = PHI__OWNER(rt->pressed.first, phi__agent, room.link);
         more = &agent->room.link != last && PHI__OWNER(last, phi__agent, room.link)->room.pressed;
         phi__forget_unpress(agent);
-        if (agent->run != NULL) continue; /* its run has begun after all */
+        if (agent->run != NULL) continue; /* the agent's run has begun after all */
         if (!phi__forget_unseen(agent)) {
             phi__forget_press(agent);
             continue;

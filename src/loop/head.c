@@ -47,7 +47,7 @@ static bool phi__head_aside_names(phi_str text, phi_str name) {
     return false;
 }
 
-/* True if the head or an update of it has ever defined a tool of this name. */
+/* True if the head or one of its updates has ever defined a tool of this name. */
 static bool phi__head_aside_knew(const phi__head *head, const phi__request_spec *spec,
                                  phi_str name) {
     char id[17];
@@ -153,7 +153,8 @@ static phi__head *phi__head_new(phi__agent *agent, size_t count) {
     return NULL;
 }
 
-/* Makes a head with copies of these texts. NULL: no memory; the agent may have lost its head. */
+/* Makes a head with copies of this prompt and these tools. NULL: no memory; the agent may have lost
+   its head. */
 static phi__head *phi__head_of(phi__agent *agent, phi_str system, const phi__tool_view *tools,
                                size_t count) {
     phi__head *head = phi__head_new(agent, count);
@@ -267,7 +268,8 @@ typedef struct phi__head_told {
     bool answered;         /* the view has an answer */
 } phi__head_told;
 
-/* Parses the details of a head's update. NULL: it is not an update, or no memory (*no_memory). */
+/* Parses the details of a head's update. NULL: the message is not an update, or there is no memory
+   (*no_memory). */
 static const phi_json *phi__head_details(const phi_message *m, phi_arena *arena, bool *no_memory) {
     phi_json *root = NULL;
     if (!m->is_update || phi__str_find(m->details, 0, "{\"head\":") != 0) return NULL;
@@ -590,7 +592,7 @@ PHI__FN bool phi__head_apply(phi__run *run) {
 static bool phi__head_foresee_new(const phi__request_spec *spec, const phi__codec *codec,
                                   phi_arena *arena, phi__head *fresh, phi__head_told *told) {
     fresh->system = spec->system_prompt;
-    fresh->tools = (phi__tool_view *)(uintptr_t)spec->tools; /* only read */
+    fresh->tools = (phi__tool_view *)(uintptr_t)spec->tools; /* these tools are only read */
     fresh->count = spec->tool_count;
     fresh->id = phi__head_hash(fresh->system, fresh->tools, fresh->count);
     if (!phi__head_look(spec, codec, fresh, arena, told)) return false;

@@ -11,10 +11,10 @@ struct phi__question {
     phi_call call; /* set if `of_call` */
     bool of_call;
     bool due;
-    bool asking; /* its hook is running: the question must not be freed now */
-    bool closed; /* withdrawn while its hook was running */
+    bool asking; /* the hook is running: the question must not be freed now */
+    bool closed; /* withdrawn while the hook was running */
     bool over;   /* the call that led to the question is over */
-    bool freed;  /* its agent was freed; the question is in no list */
+    bool freed;  /* the agent was freed; the question is in no list */
     phi__asked asked;
     phi__decision decision;
     uint32_t timeout_ms;
@@ -109,7 +109,7 @@ static void phi__decision_timer(phi__timer *timer) {
     phi__buf_free(&words);
 }
 
-/* Returns the call's arguments that a person decides on, as the previous round has changed them. */
+/* Returns the call's arguments for the decision. The previous round may have changed them. */
 static phi_str phi__hooks_arguments(const phi__decision *d) {
     return d->round > 0 && d->point == PHI_HOOK_BEFORE_TOOL && d->reply.len > 0
                ? phi__buf_str(&d->reply)
@@ -202,7 +202,7 @@ static phi__hooked phi__hooks_decide_now(phi__decision *d, phi_hook *hook, phi_h
         phi__decision_close(d);
         if (verdict == PHI_WARN) return PHI__HOOK_WARN;
         if (verdict == PHI_ALLOW || verdict == PHI_WAIT) return PHI__HOOK_ALLOW;
-        return PHI__HOOK_DENY; /* also for an invalid verdict */
+        return PHI__HOOK_DENY; /* an invalid verdict denies, too */
     }
     if (outcome == PHI__HOOK_WAIT) {
         if (phi__decision_wait(d, hook)) return PHI__HOOK_WAIT;
@@ -231,7 +231,8 @@ PHI__FN phi__hooked phi__hooks_decide(phi__decision *d, phi_hook *hook, phi_hook
     return (phi__hooked)d->verdict;
 }
 
-/* Calls the agent's hook, except for a run that lacks memory: it could not wait for a decision. */
+/* Calls the agent's hook, except for a run that lacks memory, which could not wait for a
+   decision. */
 static phi__hooked phi__hooks_agent(phi__decision *d, phi_hook *hook) {
     phi__agent *agent = d->run->agent;
     if (!phi__hooks_wanted(agent, hook->point) || d->run->status == PHI_NO_MEMORY) {

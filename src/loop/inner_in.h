@@ -14,7 +14,7 @@ PHI__FN void phi__schedule_unready(phi__run *run); /* no effect if the run is no
 PHI__FN phi__run *phi__schedule_next_ready(phi_runtime *rt);
 PHI__FN bool phi__schedule_timer_set(phi__run *run, uint64_t at_us); /* the timer wakes the run */
 
-/* Publishes the agent's state for other threads. */
+/* Makes the agent's state visible to other threads. */
 PHI__FN void phi__schedule_publish_state(const phi__agent *agent, bool running);
 
 /* Reads the clock for values that are only displayed: a tape does not record this reading. */
@@ -70,9 +70,10 @@ PHI__FN phi__state phi__feature_held_as(const phi__run *run);
 
 /* ---- events.c ---- */
 PHI__FN void phi__events_free(phi__events *events);
-PHI__FN phi__answer *phi__answer_new(phi__run *run); /* for the run's current turn */
-PHI__FN void phi__answer_drop(phi__answer *answer);  /* drops one reference; NULL is allowed */
-PHI__FN bool phi__answer_room(phi__answer *answer);  /* allocates a view of all blocks */
+/* makes an answer for the run's current turn */
+PHI__FN phi__answer *phi__answer_new(phi__run *run);
+PHI__FN void phi__answer_drop(phi__answer *answer); /* drops one reference; NULL is allowed */
+PHI__FN bool phi__answer_room(phi__answer *answer); /* allocates a view of all blocks */
 
 /* Returns the answer so far as a message. NULL: no memory. */
 PHI__FN const phi_message *phi__answer_whole(phi__answer *answer);
@@ -98,7 +99,7 @@ PHI__FN bool phi__events_emit_opaque(phi__agent *agent, uint32_t block_index, ph
 
 /* Emits PHI_EV_WARNING about the call of this block. False: no memory. */
 PHI__FN bool phi__events_warn_call(phi__agent *agent, const phi_content *block, phi_str text);
-/* true if event_queue_bytes are queued */
+/* true if the queued events have reached event_queue_bytes */
 PHI__FN bool phi__events_backlog(const phi__agent *agent);
 
 /* stamp sets the message's time, loop id and turn. entry makes a log entry with the same values. */
@@ -188,7 +189,7 @@ PHI__FN void phi__charge(phi__run *run, const phi_usage *usage);
 
 PHI__FN void phi__budget_release(phi__run *run); /* releases the reservation, if any */
 
-/* Returns the failure for runs that the agent's memory limit ends. NULL: it has no limit. */
+/* Returns the failure for runs that the agent's memory limit ends. NULL: the agent has no limit. */
 PHI__FN const phi_failure *phi__at_limit_of(const phi__agent *agent);
 
 PHI__FN bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted, char *reason,
@@ -233,7 +234,7 @@ enum { PHI__TOOLSET_SHOWN = 0, PHI__TOOLSET_HIDDEN, PHI__TOOLSET_DEFERRED };
 
 /* Copies tools for this run only. False: no memory. */
 PHI__FN bool phi__toolset_take_run(phi__run *run, const phi_tool *tools, size_t count);
-PHI__FN void phi__toolset_free_run(phi__run *run); /* no effect if there are none */
+PHI__FN void phi__toolset_free_run(phi__run *run); /* no effect if the run has no own tools */
 
 PHI__FN void phi__toolset_free(phi__toolset *set);
 
@@ -269,16 +270,16 @@ PHI__FN bool phi__provider_poll(phi__run *run, bool *wait);
 PHI__FN void phi__provider_close(phi__run *run);
 
 /* ---- transfer.c ---- */
-PHI__FN void phi__fetch_resume(phi__fetch *fetch); /* no effect if it is not paused */
+PHI__FN void phi__fetch_resume(phi__fetch *fetch); /* no effect if the fetch is not paused */
 PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
                                       const phi_request *request, const phi_deadlines *deadlines,
                                       uint64_t max_bytes, const phi__transfer_owner *owner,
                                       phi__transfer **out);
 PHI__FN phi_str phi__transfer_unread(const phi__transfer *transfer);
 
-/* Marks bytes as decoded. alive: they contained a meaningful event. Returns the unread bytes. */
+/* Marks bytes as decoded. alive: these bytes had a meaningful event. Returns the unread bytes. */
 PHI__FN phi_str phi__transfer_took(phi__transfer *transfer, size_t bytes, bool alive);
-PHI__FN void phi__transfer_alive(phi__transfer *transfer); /* a meaningful event was seen */
+PHI__FN void phi__transfer_alive(phi__transfer *transfer); /* reports a meaningful event */
 
 /* Cancels a transfer that has not ended. NULL is allowed. */
 PHI__FN void phi__transfer_close(phi__transfer *transfer);
@@ -323,8 +324,8 @@ PHI__FN void phi__attempt_charge(phi__run *run);
 /* closes the attempt's transfer or provider call */
 PHI__FN void phi__attempt_detach(phi__run *run);
 
-/* Removes secrets from a tool's result: those of the turn's requests, and the agent's key. Returns
-   NULL if result is NULL. */
+/* Removes the secrets of the turn's requests and the agent's key from a tool's result. Returns NULL
+   if result is NULL. */
 PHI__FN phi_message *phi__attempt_hide(phi__run *run, phi_message *result);
 PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure,
                                        phi_status status);
@@ -332,8 +333,8 @@ PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure
 /* Frees an attempt that has ended or must not continue. No effect without an attempt. */
 PHI__FN void phi__attempt_drop(phi__run *run);
 
-/* broken: ends an attempt whose transport failed. classify: ends one whose server returned an
-   error, from the collected body. */
+/* broken: ends an attempt whose transport failed. classify: ends an attempt whose server returned
+   an error; the body of the error was collected. */
 PHI__FN phi__state phi__attempt_broken(phi__run *run);
 PHI__FN phi__state phi__attempt_classify(phi__run *run);
 
@@ -362,7 +363,7 @@ PHI__FN void phi__attempt_close(phi__run *run, bool settle);
 /* ---- tools.c ---- */
 PHI__FN void phi__round_clear(phi__run *run); /* called when a turn begins */
 
-/* Creates the reply's calls, without beginning one or emitting events. False: no memory. */
+/* Creates the reply's calls, but begins none and emits no events. False: no memory. */
 PHI__FN bool phi__tools_lay_calls(phi__run *run);
 PHI__FN void phi__tools_detach(phi__run *run); /* cancels the calls; frees nothing */
 PHI__FN void phi__tools_drop(phi__run *run);
@@ -387,10 +388,10 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
 PHI__FN void phi__call_poll_all(phi_runtime *rt);
 
 /* ---- cap.c ---- */
-/* Gives a claimed call its result. NULL: memory ran out. */
+/* Gives a claimed call its result. result NULL: memory ran out. */
 typedef phi_status (*phi__cap_give_fn)(phi__toolcall *call, const phi_tool_result *result);
 
-/* Returns the size limit for a result's texts: the smaller one of the agent and the tool. */
+/* Returns the size limit for a result's texts: the smaller of the agent's and the tool's limits. */
 PHI__FN uint32_t phi__cap_most(const phi__toolcall *call);
 
 /* True if an image, a document or audio is larger than `most` bytes. */

@@ -191,8 +191,8 @@ static void phi__charge_run(phi__run *run, const phi_usage *usage, double cost) 
     run->agent->spent.run_cost += cost;
 }
 
-/* Charges a hidden agent's cost to its ancestors. Their active runs are charged if the agent is
-   of_run. */
+/* Charges a hidden agent's cost to its ancestors. If the agent is of_run, the ancestors' active
+   runs are charged, too. */
 static void phi__charge_above(const phi__agent *child, const phi_usage *usage, double cost) {
     bool of_run = true;
     while (child->tree.parent != NULL && phi__find_hidden(child)) {

@@ -59,7 +59,7 @@ PHI__FN void phi__pump(phi_runtime *rt, int timeout_ms);
 PHI__FN int phi__pump_next(const phi_runtime *rt); /* see phi_next_timeout */
 
 /* ---- session.c ---- */
-/* Returns the session with this id and adds a user. Creates it if needed. NULL: no memory. */
+/* Returns the session with this id and adds a user. Creates a missing session. NULL: no memory. */
 PHI__FN phi__session *phi__session_take(phi__sessions *sessions, phi_str id);
 PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session); /* NULL: ignored */
 
@@ -166,7 +166,7 @@ PHI__FN phi__state phi__hooks_next(phi__run *run, phi__hooked hooked, phi__state
                                    phi__state next, phi__state denied, bool *wait);
 PHI__FN bool phi__hooks_wanted(const phi__agent *agent, phi_hook_point point);
 
-/* Drops a decision that is not needed any more; its ticket becomes stale. Works in any state. */
+/* Drops a decision that is not needed any more. The ticket becomes stale. Works in any state. */
 PHI__FN void phi__decision_drop(phi__decision *decision);
 
 /* For hooks of other rooms. watch: `over` is called once when the ticket becomes stale for any
@@ -178,7 +178,7 @@ PHI__FN void phi__hooks_unwatch(phi_ticket ticket);
 PHI__FN void phi__hooks_hold(phi_ticket ticket);
 PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply);
 
-/* Describes the first thing that an agent waits for, or its model's answer. */
+/* Describes the first item that an agent waits for, or else the model's answer. */
 PHI__FN void phi__pending_of(const phi__agent *agent, phi_pending_item *out);
 
 /* ---- input.c ---- */
@@ -268,7 +268,8 @@ PHI__FN void phi__projection_clear(phi__run *run); /* forces a new projection */
 PHI__FN phi__item *phi__projection_items(phi_arena *arena, const phi__fold *fold,
                                          const phi__projection *made, bool rendered);
 
-/* Returns the agent's counter. If it or its count_text is NULL, the built-in estimate is used. */
+/* Returns the agent's counter. If the result or its count_text is NULL, the built-in estimate is
+   used. */
 PHI__FN const phi_token_counter *phi__projection_counter(const phi__agent *agent);
 
 /* Return token counts by the agent's counter. view: of all messages in the agent's view. tool: of
@@ -360,12 +361,12 @@ PHI__FN void phi__speaker_set(phi__agent *agent, const phi__speaker *seat);
    are open. PHI_NO_MEMORY. Errors of the transport are reported by on_end. */
 PHI__FN phi_status phi__fetch_open(phi_runtime *rt, const phi__fetch_desc *desc, phi__fetch **out);
 
-/* Cancels the fetch without on_end. NULL is allowed, and so is a call inside its on_end. */
+/* Cancels the fetch without on_end. NULL is allowed, and so is a call inside the fetch's on_end. */
 PHI__FN void phi__fetch_close(phi__fetch *fetch);
 
-/* True if the text can be a header's value: no control characters except the tab. */
+/* True if the text can be a header's value: it has no control characters except the tab. */
 PHI__FN bool phi__fetch_value_fits(phi_str value);
-PHI__FN bool phi__fetch_name_fits(phi_str name); /* true for a token of RFC 9110 */
+PHI__FN bool phi__fetch_name_fits(phi_str name); /* true if the name is a token of RFC 9110 */
 
 /* Ends all fetches with PHI_CANCELLED: in the next step (cancel), or at once (end). */
 PHI__FN void phi__fetch_cancel_all(phi_runtime *rt);
@@ -428,7 +429,7 @@ PHI__FN phi_status phi__update_progress(phi_call call, phi_str text);
    effects. NULL: no memory. */
 PHI__FN phi_message *phi__results_keep(phi_arena *arena, const phi_tool_result *result);
 
-/* Converts such a message back into a result, which points into the message. */
+/* Converts a message of phi__results_keep back into a result, which points into the message. */
 PHI__FN phi_tool_result phi__results_given(const phi_message *message);
 
 /* Makes random bytes for file names. With a tape they are a hash of the call instead: when a tape
@@ -462,7 +463,8 @@ PHI__FN double phi__run_temperature(const phi__run *run); /* negative: not set *
 
 /* Copies the run's state so far into the response. */
 PHI__FN void phi__responses_update(phi__response *response, const phi__run *run);
-PHI__FN void phi__responses_drop_one(phi__response *response); /* its handle becomes stale */
+/* makes the response's handle stale */
+PHI__FN void phi__responses_drop_one(phi__response *response);
 
 /* ---- stored.c ---- */
 /* Evicts messages that an agent with a memory limit has just cleared. This is possible at once,
@@ -470,7 +472,8 @@ PHI__FN void phi__responses_drop_one(phi__response *response); /* its handle bec
 PHI__FN void phi__stored_evict_now(phi__agent *agent);
 
 /* ---- forget.c ---- */
-/* Returns the log's limit in bytes if the log is near it and a compaction would be done; else 0. */
+/* Returns the log's limit in bytes if the log is near the limit and a compaction would be done;
+   else 0. */
 PHI__FN size_t phi__forget_near(const phi__agent *agent);
 
 #endif

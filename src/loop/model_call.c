@@ -13,7 +13,8 @@
    warning, and phi_agent_explain gets figures. */
 
 static const phi__prefix *phi__thinking_prefix(const phi__run *run) {
-    if (run->agent->provider != NULL) return NULL; /* a host's provider: no codec rendered it */
+    /* a host's provider: no codec rendered the request */
+    if (run->agent->provider != NULL) return NULL;
     return run->attempt.encoder.prefix;
 }
 

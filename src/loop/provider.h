@@ -61,8 +61,8 @@ typedef enum phi_poll { PHI_POLL_AGAIN, PHI_POLL_DONE } phi_poll;
             except phi_step, phi_runtime_close and phi_runtime_free. The others may call only the
             functions of phi_answer and of arenas. */
 typedef struct phi_provider {
-    /* the provider's name; copied. With the name of one of phi's protocols the provider replaces
-       phi's code for that protocol */
+    /* the provider's name; copied. If this is the name of one of phi's protocols, the provider
+       replaces phi's code for the protocol */
     const char *protocol;
     void *user_data;
     /* Begins an answer; the other functions get *call. Any status but PHI_OK: the model call fails,

@@ -79,7 +79,8 @@ static void phi__pump_poll(phi_runtime *rt) {
     rt->step.round++;
     phi__call_poll_all(rt);
     for (phi__link *link = rt->polled.first; link != NULL; link = link->next)
-        phi__schedule_wake(PHI__OWNER(link, phi__run, hosted.link)); /* its model is polled */
+        /* the woken run polls its model */
+        phi__schedule_wake(PHI__OWNER(link, phi__run, hosted.link));
     if (rt->fetches.ready.first != NULL) phi__fetch_pump(rt);
 }
 

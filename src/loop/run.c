@@ -162,7 +162,7 @@ PHI__FN bool phi__run_emit_start(phi__run *run) {
 
 /* ---- continuing, ending ---- */
 
-/* Ends what the run waits for, and releases its budget. */
+/* Ends all waits of the run, and releases its budget. */
 static void phi__run_end_waits(phi__run *run) {
     run->end.over = true;
     phi__pause_end(run);
@@ -379,7 +379,7 @@ static void phi__save_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena
     phi__buf_char(out, ']');
 }
 
-/* Writes a call. If its result is logged, only its id is written. */
+/* Writes a call. If the call's result is logged, writes only the call's id. */
 static void phi__save_call(phi__buf *out, const phi__toolcall *call, bool logged,
                            phi_arena *scratch) {
     phi__json_write_comma(out);
@@ -611,7 +611,7 @@ static phi_status phi__load_offered(phi__run *run, const phi_json *root) {
     return status;
 }
 
-/* Loads a message of the run into the thread's segment. PHI_PARSE: it has another role. */
+/* Loads a message of the run into the thread's segment. PHI_PARSE: the message has another role. */
 static phi_status phi__load_keep(phi__run *run, const phi_json *node, phi_role role,
                                  phi_message **out) {
     phi_thread *thread = run->agent->thread;
@@ -693,7 +693,7 @@ static phi_status phi__load_reply(phi__run *run, const phi_json *node) {
     return PHI_OK;
 }
 
-/* Loads the state of the call's tool, if the tool keeps it. */
+/* Loads the call's state, if the tool keeps its state. */
 static phi_status phi__load_call_state(phi__toolcall *call, phi_str text) {
     phi_memory *memory = &call->run->agent->memory;
     phi_status status = PHI_PARSE;
@@ -743,7 +743,8 @@ static bool phi__load_call_fits(const phi__toolcall *call) {
            call->emitted == call->started && (call->started || !call->again);
 }
 
-/* True if the results in the log after the answer belong to its first `emitted` calls, in order. */
+/* True if the results after the answer in the log belong to the answer's first `emitted` calls, in
+   order. */
 static bool phi__load_results_fit(const phi__run *run, uint64_t reply) {
     const phi_thread *thread = run->agent->thread;
     const phi__entry *entry;
@@ -830,7 +831,7 @@ static phi_status phi__load_members(phi__run *run, const phi_json *node) {
 static bool phi__run_load_fits(const phi__run *run) {
     if (run->tools.calls != NULL && run->state != PHI__RUN_TOOLS &&
         run->tools.emitted < run->tools.count)
-        return false; /* nothing would finish these calls */
+        return false; /* false, because nothing would finish these calls */
     switch (run->state) {
     case PHI__RUN_TURN: return !run->turn.open || run->agent->thread->fold.count > 0;
     case PHI__RUN_TRANSFORM: return run->turn.open && run->agent->thread->fold.count > 0;

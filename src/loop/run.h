@@ -34,7 +34,7 @@ typedef struct phi_limits {
    After the call its real cost is charged. So all agents together spend no more than the budget,
    unless an estimate was too low. A budget with no room for a turn counts as a reached limit. */
 typedef struct phi_budget {
-    uint64_t max_tokens;   /* of every kind, including cached ones (default: none) */
+    uint64_t max_tokens;   /* tokens of every kind, including cached tokens (default: none) */
     double max_cost;       /* dollars, needs the model's cost rates (default: none) */
     uint64_t max_requests; /* model calls without retries (default: none) */
 } phi_budget;

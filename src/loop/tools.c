@@ -118,7 +118,8 @@ static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     phi__schedule_wake(call->run);
 }
 
-/* Formats one of the agent's texts about a call. Without memory, returns the text that says so. */
+/* Formats one of the agent's texts about a call. Without memory, returns a text about the lack of
+   memory. */
 static phi_str phi__call_about(const phi__toolcall *call, phi_text which, uint64_t n) {
     bool repeats = which == PHI_TEXT_RESULT_REPEATED || which == PHI_TEXT_REPEAT_WARNING;
     phi_str out;
@@ -247,7 +248,8 @@ static void phi__call_detach(phi__toolcall *call) {
     /* Claim first: the tool's cancel may call this function again by freeing the agent. */
     if (call->slot != NULL && phi__call_claim(call)) phi__call_cancel_tool(call);
     if (call->cap != NULL) phi__cap_drop(call);
-    if (call->decision.point != 0) phi__decision_drop(&call->decision); /* its hook was called */
+    /* the call's hook was called */
+    if (call->decision.point != 0) phi__decision_drop(&call->decision);
     phi__call_close(call);
 }
 
@@ -365,7 +367,7 @@ static void phi__call_give_text(phi__toolcall *call, phi_str text, bool is_error
 static void phi__call_flow(phi__toolcall *call, uint32_t gen, phi_flow flow) {
     if (call->slot == NULL || call->gen != gen || call->again || call->cap != NULL) return;
     if (flow == PHI_DONE || call->held != NULL) {
-        phi__call_poll_remove(call); /* also if its result is still in the inbox */
+        phi__call_poll_remove(call); /* stops polling, even if the result is still in the inbox */
         if (phi__call_claim(call))
             phi__call_give_text(call, PHI__LIT("The tool returned PHI_DONE without a result"),
                                 true);
@@ -394,7 +396,8 @@ PHI__FN bool phi__call_open(phi__toolcall *call) {
     return true;
 }
 
-/* True if no result is on its way (when a tape is played: none was at the recording). */
+/* True if no result is on its way (when a tape is played: if none was on its way at the
+   recording). */
 static bool phi__call_may_start(const phi__toolcall *call) {
     phi_tape *tape = phi__call_tape(call);
     if (call->slot == NULL) return false;
@@ -428,7 +431,7 @@ static void phi__call_again(phi__timer *timer) {
     phi__schedule_wake(call->run);
 }
 
-/* Schedules another try of a claimed call, instead of giving its error. False: no try is left. */
+/* Schedules another try of a claimed call instead of giving it the error. False: no try is left. */
 static bool phi__call_put_again(phi__toolcall *call, phi_str why) {
     phi_runtime *rt = call->rt;
     const phi_tool *tool = call->tool;
@@ -1019,7 +1022,7 @@ static bool phi__tools_flush(phi__run *run, bool *more) {
 
 static void phi__tools_cancel(phi__run *run) {
     for (size_t i = run->tools.emitted; i < run->tools.next; i++) {
-        if (!run->tools.calls[i].emitted) continue; /* phi__tools_go will cancel it */
+        if (!run->tools.calls[i].emitted) continue; /* phi__tools_go will cancel this call */
         phi__call_cancel(&run->tools.calls[i],
                          phi__loop_words(&run->tools.calls[i], PHI_TEXT_RESULT_CANCELLED));
         if (run->agent->slot == NULL) return;

@@ -168,7 +168,8 @@ static phi__state phi__turn_open(phi__run *run) {
 static phi__state phi__turn_filter(phi__run *run, bool *wait) {
     phi__hooked hooked = phi__filter_prompts(run);
     if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) {
-        /* The run was ended while a filter waited. Prompts that did not pass it are not stored. */
+        /* The run was ended while a filter waited. Prompts that did not pass the filter are not
+           stored. */
         bool emitted = true;
         for (size_t i = 0; i < run->said.prompt_count && emitted; i++) {
             bool failed = false;
@@ -288,7 +289,7 @@ static phi__state phi__turn_begin(phi__run *run, bool *wait) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TURN_START;
     event.trigger = run->turn.index == 0 ? run->start.trigger : PHI_TRIGGER_CONTINUATION;
-    /* Clear the fields that belong to one turn. */
+    /* Clears the fields that belong to one turn. */
     phi__attempt_clear(run);
     phi__charge_clear(run);
     run->reply = NULL;
@@ -964,7 +965,7 @@ static bool phi__end_settle(phi__run *run, const phi_failure *failure) {
     if (run->reply == NULL) return false;
     phi__charge_turn(run, &run->reply->usage); /* the answer is logged, so it is charged */
     if (!emitted) return false;
-    phi__budget_release(run); /* child agents of its tools can use the rest */
+    phi__budget_release(run); /* child agents of the turn's tools can use the rest of the budget */
     phi__attempt_drop(run);
     return true;
 }
@@ -1274,7 +1275,7 @@ static void phi__turn_advance(phi__run *run) {
     for (;;) {
         bool wait = false;
         phi__agent *agent = run->agent;
-        /* These outcomes belong to the same state: one may lead to the next one. */
+        /* These outcomes belong to the same state; one outcome may lead to another. */
         phi__state outcome = phi__turn_enter(run, &wait);
         if (outcome == PHI__RUN_ENDED) outcome = phi__attempt_end(run);
         if (outcome == PHI__RUN_GIVE_UP) outcome = phi__end_give_up(run);

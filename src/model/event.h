@@ -55,8 +55,9 @@ typedef enum phi_event_kind {
     /* failure; attempt, attempts; delay_ms until the next attempt; text: a log line */
     PHI_EV_RETRY,
     PHI_EV_INPUT_REJECTED, /* text: a filter's reason; the run ends after it */
-    PHI_EV_INPUT_DROPPED,  /* text: input that no model will see; input: its origin; source: why */
-    PHI_EV_COMPACTION_START, /* compaction: only its first two fields */
+    /* text: input that no model will see; input: the origin of the text; source: why */
+    PHI_EV_INPUT_DROPPED,
+    PHI_EV_COMPACTION_START, /* compaction: only the first two fields are set */
     PHI_EV_COMPACTION_END,   /* compaction */
     /* a hook answered PHI_WAIT: ticket, point, text; for a tool: call, tool_call_id, tool_name,
        arguments; for a question: source, question_kind, arguments. Several decisions may be open:
@@ -81,7 +82,7 @@ typedef enum phi_event_kind {
     PHI_EV_PARALLEL_START, /* parallel: the runs that will answer the same prompt concurrently */
     PHI_EV_PARALLEL_END,   /* parallel: which run was selected */
     /* a run is over, and the store has the whole thread. text: the thread's id; message_count;
-       usage: of all runs of the thread */
+       usage: the sum of all runs of the thread */
     PHI_EV_THREAD_UPDATED,
     /* forgotten: entries of the log that were freed because the agent is at its memory limit */
     PHI_EV_FORGOTTEN,

@@ -220,7 +220,7 @@ static const char *phi__message_role_word(size_t role) {
 
 /* ---- copying ---- */
 
-/* Copies the strings at these offsets of a struct. Most of them are empty. */
+/* Copies the strings at these offsets of a struct. Most of these strings are empty. */
 static bool phi__message_copy_at(phi_arena *arena, void *to, const uint16_t *places, size_t count) {
     for (size_t i = 0; i < count; i++) {
         phi_str *text = (phi_str *)(void *)((char *)to + places[i]);

@@ -35,12 +35,12 @@ typedef enum phi_content_kind {
 typedef struct phi_content {
     phi_content_kind kind;
     bool redacted; /* thinking that the provider hides; `signature` holds its data */
-    /* The stream broke off inside this block. Such a tool call is never run; such an opaque block
-       is never sent. */
+    /* The stream broke off inside this block. An incomplete tool call is never run; an incomplete
+       opaque block is never sent. */
     bool incomplete;
     phi_str text; /* text, thinking: the text; document: plain text, instead of data */
     phi_str data; /* image, document, audio: base64 */
-    /* the type of data: "image/png", "application/pdf", "audio/wav", "audio/mp3"... */
+    /* the type of `data`: "image/png", "application/pdf", "audio/wav", "audio/mp3"... */
     phi_str mime_type;
     phi_str url; /* document: its address, instead of data */
     phi_str id;  /* id of a tool call */
@@ -53,7 +53,7 @@ typedef struct phi_content {
     /* JSON text that the block's provider wants back unchanged; opaque: the block itself */
     phi_str replay;
     phi_str protocol;  /* opaque: the block's protocol, PHI_PROTOCOL_... */
-    phi_str citations; /* text: JSON array of the provider's citations; phi_citations reads it */
+    phi_str citations; /* text: JSON array of the provider's citations, for phi_citations */
 } phi_content;
 
 #define PHI_STOP_REASON_LIST(X)                                                                    \

@@ -97,7 +97,7 @@ typedef struct phi_request_options {
        others before the request is sent. Copied */
     const char *extra;
     bool disable_facts; /* requests contain no facts (features/facts.h) */
-    /* emit PHI_EV_TURN_REQUEST with the request of each turn, before its first attempt */
+    /* emit PHI_EV_TURN_REQUEST with the request of each turn, before the turn's first attempt */
     bool capture_requests;
 } phi_request_options;
 
@@ -108,7 +108,7 @@ typedef struct phi_request_options {
    PHI_CONTENT_OPAQUE blocks. For a hosted tool whose calls the host answers, see phi_tool.raw.
    docs/hosted_tools.md */
 typedef struct phi_raw_tool {
-    /* PHI_PROTOCOL_..., or another name of it in configuration files; copied */
+    /* PHI_PROTOCOL_..., or another name of the protocol in configuration files; copied */
     const char *protocol;
     const char *json; /* JSON text of an object; copied */
 } phi_raw_tool;
@@ -127,7 +127,8 @@ enum {
     PHI_QUIRK_ENABLE_THINKING = 1 << 6,     /* send enable_thinking:true|false */
     PHI_QUIRK_NO_STREAM_USAGE = 1 << 7,     /* send no stream_options */
     PHI_QUIRK_TOOL_NAME_IN_RESULT = 1 << 8, /* send name in tool messages */
-    PHI_QUIRK_REPLAY_REASONING = 1 << 9,    /* send reasoning text back in the field it came in */
+    /* send reasoning text back in the same field in which it came */
+    PHI_QUIRK_REPLAY_REASONING = 1 << 9,
     /* send the reasoning field in every assistant message, "" if empty */
     PHI_QUIRK_REASONING_REQUIRED = 1 << 10,
     PHI_QUIRK_EMPTY_CONTENT = 1 << 11,  /* if there are calls, send content "" instead of null */

@@ -28,7 +28,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
 
 /* Write the member "usage" or "content", after a comma if one is needed. */
 PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage);
-/* without the key */
+/* writes no key */
 PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage);
 PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch);
 
