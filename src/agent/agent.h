@@ -42,10 +42,10 @@ PHI_API bool phi_agent_takes(phi_agent agent, phi_content_kind kind, phi_str mim
 PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
 
 /* Starts a run that continues the history without a new message: after an error, a limit or an
-   abort. PHI_CONTINUATION_INITIAL counts as PHI_CONTINUATION_DEFAULT. Calls that have no result
-   because the process ended while they ran first get an error as their result. PHI_MISUSE: there
-   are no messages, or the last message in view is an answer without tool calls. Other statuses are
-   those of phi_prompt. */
+   abort. PHI_CONTINUATION_INITIAL counts as PHI_CONTINUATION_DEFAULT. First gives an error result
+   to calls that have no result because the process ended while they ran. PHI_MISUSE: there are no
+   messages, or the last message in view is an answer without tool calls. Other statuses are those
+   of phi_prompt. */
 PHI_API phi_status phi_continue(phi_agent agent, phi_continuation kind);
 
 /* Compacts the view now, whatever its size, in a separate run without a model call. The events are

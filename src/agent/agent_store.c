@@ -43,8 +43,8 @@ static const phi__entry *phi__stored_last_run(const phi_thread *thread) {
 }
 
 /* Takes the session of the log's last run. For a log without runs the session is new, unless the
-   agent was made with a session id. Sets the counts so that new loop ids follow the highest one in
-   the log. A failure changes nothing but these counts, which may have grown. */
+   agent was made with a session id. Sets the counts so that new loop ids follow the highest loop id
+   in the log. A failure changes nothing but these counts, which may have grown. */
 static bool phi__stored_go_on(phi__agent *agent, bool fresh, bool given_session) {
     phi__sessions *sessions = &agent->rt->sessions;
     const phi_thread *thread = agent->thread;

@@ -53,7 +53,8 @@ typedef struct phi_response_info {
 } phi_response_info;
 
 /* A prompt, and settings for this request only. Zero means default for every field but text and
-   content. Give one of these two. Its bytes must not be in a thread that this request leaves. */
+   content. Give either text or content. The bytes must not be in a thread that this request
+   leaves. */
 typedef struct phi_prompt_desc {
     const char *text;           /* the prompt; copied */
     const phi_content *content; /* the blocks of a user message, instead of text; copied */

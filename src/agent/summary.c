@@ -1,7 +1,7 @@
 /* summary.c - summaries by a model: makes the requests, chunk by chunk, and applies the answers.
 
    The writer is a hidden agent. Each chunk is one run of the writer, over an empty history: the
-   prompt contains the summary so far. After a run the writer begins the next one itself. The writer
+   prompt contains the summary so far. After a run the writer itself begins the next run. The writer
    owns all memory of the summary. */
 #include "agent/summary.h"
 #include "features/features_in.h"

@@ -276,7 +276,7 @@ static phi__agent *phi__facts_shown_owner(phi__agent *agent) {
 }
 
 /* Merges the facts of a scope into a list sorted by key. Scopes are merged from broad to narrow: a
-   fact replaces one with the same key. */
+   fact replaces a fact with the same key. */
 static void phi__facts_shown_merge(phi_fact *list, size_t *count, const phi__fact_list *scope,
                                    phi_str group, bool own) {
     size_t at = 0;

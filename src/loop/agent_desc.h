@@ -143,7 +143,7 @@ typedef struct phi_agent_desc {
        ends. */
     phi_keep keep;
     /* How the view is compacted, both before a request that nears the model's window and after a
-       request that the provider finds too long. The text in it is copied. */
+       request that the provider finds too long. compaction.focus_message is copied. */
     phi_compaction_config compaction;
     phi_compactor compactor;         /* makes compactions near the window; copied (default: none) */
     const struct phi_policy *policy; /* chooses the messages to send; copied (default: all) */

@@ -163,8 +163,8 @@ static bool phi__defer_more(const phi__agent *agent, const uint8_t *marks, phi_a
     return true;
 }
 
-/* Appends the names of all deferred tools, loaded or not, to the system prompt, so that it does not
-   change when a tool is loaded. False: no memory. */
+/* Appends the names of all deferred tools, loaded or not, to the system prompt, so that the prompt
+   does not change when a tool is loaded. False: no memory. */
 static bool phi__defer_index(const phi__agent *agent, const uint8_t *marks, phi_arena *arena,
                              phi_str *system_prompt) {
     const phi__toolset *set = agent->tools;

@@ -1,5 +1,5 @@
-/* events.c - the event queue between the pump and the host, and streaming answers, which events
-   show as they are when popped.
+/* events.c - the event queue between the pump and the host, and streaming answers. An event shows
+   the state of its answer at the time when the event is popped.
 
    The queue is a list of records in shared blocks. A block without records is freed, except for one
    spare block, so a steady stream allocates nothing. Until the event is popped, `partial` is only a

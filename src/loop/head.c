@@ -2,7 +2,7 @@
 #include "loop/inner_in.h"
 
 /* Tools that are not part of a head: raw tools, and deferred tools that the model has not known as
-   normal ones. They follow the head's tools in a request. */
+   normal tools. They follow the head's tools in a request. */
 typedef struct phi__head_aside {
     phi__tool_view *tools;
     size_t count;
@@ -292,8 +292,8 @@ static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
 }
 
 /* True if the model has seen the update as a system message (only these can change tools). False if
-   a user's message follows it, so that it cannot be a system message any more, or if it changed
-   tools for another protocol. */
+   a user's message follows the update, which then cannot be a system message any more, or if the
+   update changed tools for another protocol. */
 static bool phi__head_counts(const phi__request_spec *spec, const phi__codec *codec, size_t at) {
     const phi_message *update = spec->items[at].message;
     for (size_t i = 0; i < update->content_count; i++)

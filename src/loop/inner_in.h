@@ -32,8 +32,8 @@ PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *sessio
 /* Takes the last number back, because its run could not begin. */
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment);
 
-/* Replaces *session by one with another id (a UUID) and no counts. A session without other users is
-   renamed, which needs no memory. False: no memory; nothing changed. */
+/* Replaces *session by a session with another id (a UUID) and no counts. A session without other
+   users is renamed, which needs no memory. False: no memory; nothing changed. */
 PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session, phi_str id);
 
 /* Records that a run with this id begins. False: no memory; nothing changed. */

@@ -235,8 +235,8 @@ PHI__FN bool phi__pot_reserve(phi__run *run, uint64_t tokens, double cost, uint6
                               char *reason, size_t size);
 
 /* hold: reserves a model call of a run that has not begun, in *held and in the budgets of the agent
-   and all ancestors. give: returns it to one agent. The caller returns it to each agent separately,
-   because the tree may have changed. */
+   and all ancestors. give: returns the reservation to one agent. The caller does this for each
+   agent separately, because the tree may have changed. */
 PHI__FN bool phi__budget_hold(phi__agent *agent, uint64_t tokens, double cost, phi_spending *held,
                               char *reason, size_t size);
 PHI__FN void phi__budget_give(phi__agent *agent, const phi_spending *held);

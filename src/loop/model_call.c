@@ -1,7 +1,7 @@
 /* model_call.c - the messages of a model call with the host's changes, and the earlier thinking
    that the call leaves out.
 
-   The list is made once for a turn, and used by all its attempts. Without a hook for it, the
+   The list is made once for a turn, and used by all its attempts. Without a hook for the list, the
    thread's own projection is used, with its cached renderings. */
 #include "loop/inner_in.h"
 

@@ -99,9 +99,9 @@ typedef struct phi_provider {
 } phi_provider;
 
 /* Registers a provider with a runtime. Agents that are made or get a model later find the provider
-   by its protocol; the last one registered under a name is used. An agent keeps its provider until
-   it gets another model. Copied. PHI_BAD_ARG: no name, or functions of neither or of both kinds;
-   phi_last_error says which. PHI_NO_MEMORY. Pumping thread. */
+   by its protocol; the last provider registered under a name is used. An agent keeps its provider
+   until it gets another model. Copied. PHI_BAD_ARG: no name, or functions of neither or of both
+   kinds; phi_last_error says which. PHI_NO_MEMORY. Pumping thread. */
 PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *provider);
 
 #ifdef __cplusplus

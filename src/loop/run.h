@@ -54,7 +54,7 @@ typedef enum phi_at_memory_limit {
 } phi_at_memory_limit;
 
 /* The spending of a budget. The reserved_ fields are reserved by active turns. requests is counted
-   only while this budget or one above it has a limit; tokens and cost are always counted. */
+   only while this budget or a budget above has a limit; tokens and cost are always counted. */
 typedef struct phi_spending {
     uint64_t tokens, reserved_tokens;
     double cost, reserved_cost;

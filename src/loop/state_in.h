@@ -405,8 +405,8 @@ typedef struct phi__features {
 
 /* ---- hooks.c: decisions of hooks, and questions to an agent's host ---- */
 
-/* The decision of a hook, made or pending. Each run, each tool call and each question has one. It
-   takes a slot only while it is pending. */
+/* The decision of a hook, made or pending. Each run, each tool call and each question has a
+   decision, which takes a slot only while pending. */
 typedef enum phi__decision_state {
     PHI__DECISION_NONE = 0,
     PHI__DECISION_WAITS, /* waits for phi_decide, or for the deadline */
@@ -568,8 +568,8 @@ enum { PHI__FORGET_SUMMARY = 32 };
    appended. So the prompt cache and the earlier thinking stay valid. A changed system prompt is
    sent as text. Changed tools are sent as additions and removals if the codec has put_tool
    (phi__codec_rules). Otherwise the head is made again, as for every other model.
-   The details of an update describe the head after it, so that the next update can be computed from
-   the history:
+   The details of an update describe the head after the update, so that the next update can be
+   computed from the history:
    {"head":N,"id":"HASH","system":"HASH","tools":["NAME","HASH",...]}
    N counts the updates of this head, from 1. If the view lacks an update or has no answer yet, the
    head is made again. Updates of another head are left out of the request. */
@@ -1078,8 +1078,7 @@ enum { PHI__STORED_WORDS = 200 };
 
 /* How a part of phi follows a child agent that it has made. */
 typedef struct phi__child_watch {
-    /* The child emits no events to the host. The child's parent pays for it, and frees it when it
-       is freed. */
+    /* The child emits no events to the host. Its parent pays, and frees the child with itself. */
     bool hidden;
     bool reads; /* the watcher points into the parent's log, which must stay in memory */
     /* Gets each event of the child before the event is queued or dropped. NULL: not called. It must

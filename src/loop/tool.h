@@ -128,7 +128,8 @@ typedef struct phi_tool {
        flag. */
     bool may_defer;
     /* A snapshot contains the bytes of phi_call_state, in base64, and `resume` finds them there. So
-       they must hold no pointers. Since they come out of a text, `resume` should check them. */
+       these bytes must contain no pointers. Since they come from a text, `resume` should check
+       them. */
     bool keeps_state;
     /* Where the tool comes from, for permission rules: the name of an MCP server, or "openapi"
        (default: the host itself). Borrowed until the agent is freed. */

@@ -501,7 +501,7 @@ static void phi__call_start(phi__toolcall *call) {
 }
 
 /* Continues a call that began before a snapshot, or that is tried again. The arguments may come
-   from anywhere, and the tool may differ from the one that started the call. */
+   from anywhere, and the tool may differ from the tool that started the call. */
 static void phi__call_resume(phi__toolcall *call) {
     const phi_tool *tool = call->tool;
     char words[400];

@@ -870,8 +870,8 @@ static phi__state phi__attempt_stream(phi__run *run, bool *wait) {
     if (!transfer->ended) {
         if (phi__reader_lingers(&a->reader) &&
             transfer->deadlines.idle_ms != PHI__ATTEMPT_LINGER_MS) {
-            /* Only the usage and the end of the body may follow. They get one short wait. Setting
-               the stage makes phi__transfer_alive arm the timer again. */
+            /* Only the usage and the end of the body may follow. phi waits for these once, for a
+               short time. Setting the stage makes phi__transfer_alive arm the timer again. */
             transfer->deadlines.idle_ms = PHI__ATTEMPT_LINGER_MS;
             transfer->stage = PHI_TRANSFER_CONNECTED;
             phi__transfer_alive(transfer);

@@ -68,8 +68,8 @@ typedef enum phi_event_kind {
        compactor that leaves nothing */
     PHI_EV_WARNING,
     /* the outcome of phi_agent_rewrite or phi_summarize. text: the op_id; status; source: a message
-       if the rewrite was refused or failed, if a newer one replaced it (PHI_CANCELLED), or if its
-       op_id was known already and nothing was done (PHI_OK) */
+       if the rewrite was refused or failed, if a newer rewrite replaced it (PHI_CANCELLED), or if
+       its op_id was known already and nothing was done (PHI_OK) */
     PHI_EV_REWRITE,
     /* text: "approaching_limit" or "at_limit"; context. Emitted once each time a level is
        reached */

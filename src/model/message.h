@@ -24,7 +24,7 @@ typedef enum phi_content_kind {
     PHI_CONTENT_IMAGE,
     PHI_CONTENT_THINKING,
     PHI_CONTENT_TOOL_CALL,
-    /* A block that only its own protocol understands (a call of a hosted tool, the result of one, a
+    /* A block that only its own protocol understands (a hosted tool's call or result, a
        compaction). It is sent back byte for byte to that protocol, and left out for others. */
     PHI_CONTENT_OPAQUE,
     PHI_CONTENT_DOCUMENT, /* a PDF or a text, in data, text or url; name is the title */
@@ -116,8 +116,8 @@ typedef struct phi_message {
     phi_str extension_kind, extension_data; /* data: JSON text */
     const phi_message_extra *extra;         /* in messages of any role; NULL: no extra fields */
     /* In user messages: the message comes from the program, not from a person (facts, changed
-       instructions, changed tools). Sent as a system message if the model takes one in the middle
-       of a conversation, or else as a user's text */
+       instructions, changed tools). Sent as a system message if the model takes system messages in
+       mid-conversation, or else as a user's text */
     bool is_update;
     /* In assistant messages with thinking: hashes of the request that the message answers. They
        tell phi if the thinking may be sent back (docs/providers.md); 0: not known */

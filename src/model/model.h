@@ -73,7 +73,7 @@ typedef struct phi_cache {
     bool system, tools, messages;
     /* The marks last one hour instead of five minutes, if the provider has such marks (Claude).
        Writing then costs more; phi_cost has only one rate for writes, so set cache_write to the
-       higher one. */
+       higher rate. */
     bool one_hour;
 } phi_cache;
 
@@ -216,9 +216,9 @@ typedef struct phi_model {
 PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage);
 
 /* A host's own translation (phi_agent_desc.translate_fn), called before each request. It must be
-   pure, like phi_translate. PHI_OK: *out is the list. Its messages may be the given ones, messages
-   in the arena, or messages of the host that are valid until the run ends. With any other status
-   the model call fails. */
+   pure, like phi_translate. PHI_OK: *out is the list. The list may contain the given messages,
+   messages in the arena, or messages of the host that are valid until the run ends. With any other
+   status the model call fails. */
 typedef phi_status (*phi_translate_fn)(void *user_data, const phi_model *target,
                                        const phi_message *const *messages, size_t count,
                                        phi_arena *arena, const phi_message *const **out,

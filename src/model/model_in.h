@@ -43,7 +43,7 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
                                    phi_arena *scratch);
 
 /* Returns the current name of a provider. Earlier versions of phi and the Rust original had the
-   names openai-responses and azure for two of them. "azure" with a protocol other than Azure's
+   names openai-responses and azure for two providers. "azure" with a protocol other than Azure's
    Responses is a host's own name and stays. The result is the argument or a static string. */
 PHI__FN phi_str phi__message_read_provider(phi_str provider, phi_str protocol);
 
