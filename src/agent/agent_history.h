@@ -24,9 +24,9 @@ extern "C" {
    changed. */
 PHI_API phi_status phi_agent_new_session(phi_agent agent, bool empty);
 
-/* Calls phi_agent_new_session (not empty) if the last run began more than threshold_ms ago. If
-   rotated is not NULL, *rotated is true if a new session began. Does nothing for an agent that has
-   not run in its session. */
+/* Calls phi_agent_new_session with `empty` false if the last run began more than threshold_ms ago.
+   If rotated is not NULL, *rotated is true if a new session began. Does nothing for an agent that
+   has not run in its session. */
 PHI_API phi_status phi_agent_rotate(phi_agent agent, uint64_t threshold_ms, bool *rotated);
 
 /* ---- the history ---- */

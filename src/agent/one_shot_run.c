@@ -13,7 +13,7 @@ struct phi__lent {
     phi__link link; /* link in rt->threads */
 };
 
-/* The most ended runs that a step checks for unpopped events. Later runs have newer events. */
+/* How many ended runs a step checks at most for unpopped events. Later runs have newer events. */
 enum { PHI__ONE_SHOT_LOOKS = 64 };
 
 /* Reports as dropped all input that waits for a later run. */

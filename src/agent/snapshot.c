@@ -170,7 +170,8 @@ PHI__FN phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc,
     return NULL;
 }
 
-/* Restores an agent outside of a step. On failure rt is NULL, and phi_last_error says why. */
+/* Restores an agent outside of a step. On failure the handle's rt is NULL, and phi_last_error says
+   why. */
 static phi_agent phi__snap_restore(phi_runtime *rt, const phi_agent_desc *desc,
                                    const phi_json *root, phi_restore_run how) {
     phi_agent none = PHI_ZERO;

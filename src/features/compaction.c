@@ -29,7 +29,7 @@ static void phi__compactor_forget(phi__agent *agent, phi__compactor_job **at) {
 }
 
 /* Fills in the job's request with copies of the view and of the settings' strings, because the
-   agent's own may be replaced while the job is active. */
+   originals may be replaced while the job is active. */
 static bool phi__compactor_request(phi__agent *agent, phi__compactor_job *job,
                                    const phi_compaction_config *config) {
     phi_compaction_request *request = &job->request;
@@ -356,7 +356,7 @@ static phi__state phi__compaction_begun(phi__run *run, phi__compactions *c, phi_
     phi__agent *agent = run->agent;
     phi_compaction_config config = phi__compaction_config(agent, run), full = config;
     uint64_t most = phi__compact_threshold(&config);
-    full.budget_threshold_pct = 0; /* the window without headroom */
+    full.budget_threshold_pct = 0; /* `full` has the window without headroom */
     c->plan = NULL;
     c->overflow = NULL;
     bool due = !phi__compaction_futile(agent, by, &config);

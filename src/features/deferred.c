@@ -86,7 +86,7 @@ static phi_status phi__deferred_note_over(phi__agent *agent) {
 typedef struct phi__deferred {
     phi_arena arena;
     phi_rewrite rewrite;
-    bool must_gain; /* the rewrite is a summary */
+    bool must_gain; /* the rewrite is refused unless it makes the view smaller */
 } phi__deferred;
 
 /* The feature's state of an agent. */

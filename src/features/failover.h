@@ -34,9 +34,9 @@ typedef struct phi_failover_model {
     phi_thinking thinking; /* used with has_thinking */
 } phi_failover_model;
 
-/* The failures that lead to the next model. These never do: an aborted call, a call that the host
-   has refused, and a lack of memory. A request that a server calls invalid leads to the next model
-   only if INVALID_REQUEST is set. */
+/* The failures that lead to the next model. These failures never lead to another model: an aborted
+   call, a call that the host has refused, and a lack of memory. A request that a server calls
+   invalid leads to the next model only if INVALID_REQUEST is set. */
 typedef enum phi_failover_on {
     PHI_FAILOVER_NETWORK = 1, /* no connection, a broken connection, or a missed deadline */
     /* an error of the provider's server, or an overloaded server */

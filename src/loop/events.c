@@ -163,7 +163,7 @@ static phi__record *phi__events_take(phi__events *events, size_t text_bytes) {
     block->live++;
     record->block = block;
     record->in_use = record->popped = false;
-    return record; /* the caller sets its links and its event */
+    return record; /* the caller sets the record's links and event */
 }
 
 static void phi__events_unblock(phi__events *events, phi__event_block *block) {

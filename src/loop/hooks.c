@@ -33,8 +33,8 @@ PHI__FN void phi__decision_init(phi__decision *d, phi__agent *agent, phi__run *r
     phi__buf_init(&d->reply, &agent->memory);
 }
 
-/* Moves an open ticket to another state. False: the ticket is stale or decided, or it is held and
-   the verdict is not a denial. */
+/* Moves an open ticket to another state. False: the ticket is stale or decided, or the ticket is
+   held and the verdict is not a denial. */
 static bool phi__hooks_claim(phi__slots *tickets, uint32_t index, uint32_t gen, phi_verdict verdict,
                              uint32_t state) {
     return phi__slots_move(tickets, index, gen, PHI__TICKET_OPEN, state) ||

@@ -407,8 +407,8 @@ PHI__FN void phi__cap_finish(phi__toolcall *call); /* writes everything now */
 PHI__FN void phi__cap_drop(phi__toolcall *call);   /* gives no result and removes the file */
 
 /* ---- draft.c ---- */
-/* Moves a run that has not begun, and its prompts, into the agent's new log. Its entries in the old
-   log stay there. False: no memory; the run is unchanged. */
+/* Moves a run that has not begun, and its prompts, into the agent's new log. The run's entries in
+   the old log stay there. False: no memory; the run is unchanged. */
 PHI__FN bool phi__draft_rehome(phi__run *run, const phi_thread *before);
 
 /* Closes the run's response, if there is one, when AGENT_END is emitted. Needs no memory. */

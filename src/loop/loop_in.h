@@ -35,7 +35,7 @@ PHI__FN void phi__schedule_cancel_tree(phi__agent *agent, bool after_turn);
 PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
     PHI_PRINTF(3, 4);
 
-/* words: may be NULL. */
+/* Returns the last error's status, and the message in *words. words may be NULL. */
 PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words);
 
 /* Returns NULL if the handle is stale. */
@@ -114,7 +114,7 @@ PHI__FN phi_status phi__feature_opened(phi__agent *agent);
    shortened: the reason was a lack of memory. */
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened);
 
-/* Returns the feature's state. NULL: the feature is not named. */
+/* Returns the feature's state. NULL: the runtime does not have the feature. */
 PHI__FN void *phi__feature_run_state(const phi__run *run, phi__feature_fn feature);
 PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn feature);
 
@@ -373,7 +373,7 @@ PHI__FN void phi__fetch_cancel_all(phi_runtime *rt);
 PHI__FN void phi__fetch_end_all(phi_runtime *rt);
 PHI__FN const phi__transfer_port *phi__transfer_port_get(void);
 
-/* Give input to a transfer without the tape. */
+/* Give input directly to a transfer; the tape does not see this input. */
 PHI__FN phi_status phi__transfer_stage_now(phi_transfer transfer, phi_transfer_stage stage);
 PHI__FN phi_status phi__transfer_head_now(phi_transfer transfer, int http_status,
                                           const char *headers, size_t len);

@@ -21,7 +21,7 @@ extern "C" {
 typedef struct phi_tool_spec {
     phi_str name, description, schema; /* schema: JSON text of an object */
     bool strict;                       /* phi_tool.strict */
-    /* phi_tool.raw, or phi_raw_tool.json (which has no name); empty: no raw tool of this
+    /* phi_tool.raw, or phi_raw_tool.json (then `name` is empty); empty: no raw tool of this
        protocol */
     phi_str raw;
 } phi_tool_spec;

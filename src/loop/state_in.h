@@ -315,8 +315,8 @@ typedef enum phi__point {
     PHI__POINT_AGENT_LOAD_LATE = 1 << 23,
     /* The agent has another model, or other tools, another prompt or format. */
     PHI__POINT_CHANGED = 1 << 24,
-    /* LOG_LEAVES: the agent's log is about to be replaced. LOG_RENEWED: it was replaced. The view
-       in moment->fold was copied into the new log; if fold is NULL, the new log is empty.
+    /* LOG_LEAVES: the agent's log is about to be replaced. LOG_RENEWED: the log was replaced. The
+       view in moment->fold was copied into the new log; if fold is NULL, the new log is empty.
        moment->did: the reason was a lack of memory. */
     PHI__POINT_LOG_LEAVES = 1 << 25,
     PHI__POINT_LOG_RENEWED = 1 << 26,
@@ -558,7 +558,7 @@ typedef struct phi__room {
     phi__limit_failure *at_limit; /* failure for runs that this limit ends; NULL: no limit */
 } phi__room;
 
-/* Bytes of log for each token of a summary, which the log holds twice. */
+/* Bytes of log for each token of a summary. The log holds each summary twice. */
 enum { PHI__FORGET_SUMMARY = 32 };
 
 /* ---- head.c, projection.c, model_call.c: the request for the model ---- */
@@ -1024,7 +1024,7 @@ struct phi__run {
     phi__taking taking;         /* features that take part */
     const phi_loop_info *info;  /* in the thread's memory */
     phi_str loop_id;            /* in the thread's memory */
-    const phi_message *reply;   /* the answer; in the thread */
+    const phi_message *reply;   /* the answer; in the thread's memory */
     phi__response *response;    /* for phi_prompt_with; NULL: none */
     const phi_failure *failure; /* in the thread's memory, or static */
     phi__start start;
@@ -1120,7 +1120,7 @@ typedef struct phi__one_shot {
 
 struct phi__agent {
     phi_runtime *rt;
-    phi__slot *slot;    /* NULL: freed, waiting for the end of the step */
+    phi__slot *slot;    /* NULL: the agent was freed and waits for the end of the step */
     phi_thread *thread; /* `own`, or a thread lent by the caller */
     phi__run *run;
     phi__toolset *tools; /* the effective tools: the active run's own tools, or `toolset` */

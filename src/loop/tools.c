@@ -1198,7 +1198,7 @@ PHI_API phi_status phi_call_failf(phi_call call, const char *format, ...) {
 
 typedef struct phi__update {
     phi_str text;
-    const phi_message *part; /* NULL: only a text */
+    const phi_message *part; /* NULL: the update is only a text */
     phi_str child_loop_id;
 } phi__update;
 

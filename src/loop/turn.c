@@ -566,7 +566,8 @@ static phi__state phi__ask_sign(phi__run *run) {
 enum {
     PHI__ATTEMPT_SLICE = 4096,       /* bytes decoded between two clock readings */
     PHI__ATTEMPT_ERROR_MOST = 65536, /* bytes kept of an error's body */
-    PHI__ATTEMPT_LINGER_MS = 1000    /* wait after the answer's end, for the usage or an error */
+    /* how long to wait for the usage or an error after the answer's end */
+    PHI__ATTEMPT_LINGER_MS = 1000
 };
 
 /* Emits an event that shows the answer so far. False: no memory. */
