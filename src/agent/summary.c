@@ -30,7 +30,7 @@ typedef struct phi__summary {
     phi_span *spans; /* spans to replace; spans[into] gets the summary */
     size_t span_count, into;
     bool asked_for;      /* phi_summarize began the summary: nobody polls for the result */
-    uint64_t posts_from; /* messages injected by this post or later ones go to the writer's runs */
+    uint64_t posts_from; /* from this post on, injected messages go to the writer's runs */
     uint64_t base_seq;
     uint32_t lane;
 } phi__summary;

@@ -403,7 +403,7 @@ PHI__FN phi_status phi__cap_begin(phi__toolcall *call, const phi_tool_result *re
 
 /* Writes a slice of the file. The last slice gives the result. */
 PHI__FN void phi__cap_more(phi__toolcall *call);
-PHI__FN void phi__cap_finish(phi__toolcall *call); /* writes everything now */
+PHI__FN void phi__cap_finish(phi__toolcall *call); /* writes the rest of the file now */
 PHI__FN void phi__cap_drop(phi__toolcall *call);   /* gives no result and removes the file */
 
 /* ---- draft.c ---- */

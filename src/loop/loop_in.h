@@ -61,7 +61,8 @@ PHI__FN int phi__pump_next(const phi_runtime *rt); /* see phi_next_timeout */
 /* ---- session.c ---- */
 /* Returns the session with this id and adds a user. Creates a missing session. NULL: no memory. */
 PHI__FN phi__session *phi__session_take(phi__sessions *sessions, phi_str id);
-PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session); /* NULL: ignored */
+/* NULL is ignored */
+PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session);
 
 PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment);
 
@@ -327,7 +328,8 @@ PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory,
 PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
                                uint32_t timeout_ms);
 
-PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name); /* NULL: none */
+/* NULL: no tool has this name */
+PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name);
 
 /* The next refresh checks all tools again, because the rules for tools have changed. */
 PHI__FN void phi__sources_recheck(phi__agent *agent);

@@ -80,7 +80,7 @@ typedef struct phi_raise {
    message takes memory of the history. */
 typedef struct phi_retry {
     bool disable;              /* make one attempt only */
-    uint32_t max_retries;      /* after the first attempt (default 3) */
+    uint32_t max_retries;      /* retries after the first attempt (default 3) */
     uint32_t initial_delay_ms; /* (default 1,000) */
     double backoff_multiplier; /* (default 2) */
     uint32_t max_delay_ms;     /* the longest delay that phi computes itself (default 30,000) */
