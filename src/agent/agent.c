@@ -148,7 +148,7 @@ PHI_API phi_status phi_abort_run(phi_agent handle, const char *loop_id, const ch
     return phi_abort(handle);
 }
 
-/* Sums that overflow mean "no limit". */
+/* Returns the raised limit. A sum that overflows means "no limit". */
 static uint32_t phi__agent_more(uint32_t limit, uint32_t by) {
     return by >= PHI_UNLIMITED - limit ? PHI_UNLIMITED : limit + by;
 }
@@ -204,8 +204,8 @@ PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrit
 /* ---- public: changing an agent ---- */
 
 /* Gives the agent a new session. A log in a store is kept, and the agent begins a fresh lane of it.
-   Everything that may fail comes before the first change. False: no memory, the only failure of
-   phi_thread_switch between two runs. */
+   Everything that may fail comes before the first change. False: no memory. (Between two runs,
+   phi_thread_switch fails for no other reason.) */
 static bool phi__agent_renew_session(phi__agent *agent) {
     phi__sessions *sessions = &agent->rt->sessions;
     char made[PHI__UUID_SIZE];

@@ -42,10 +42,10 @@ PHI_API bool phi_agent_takes(phi_agent agent, phi_content_kind kind, phi_str mim
 PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
 
 /* Starts a run that continues the history without a new message: after an error, a limit or an
-   abort. PHI_CONTINUATION_INITIAL counts as PHI_CONTINUATION_DEFAULT. Calls that have no result
-   because the process ended while they ran first get an error as their result. PHI_MISUSE: there
-   are no messages, or the last message in view is an answer without tool calls. Other statuses are
-   those of phi_prompt. */
+   abort. PHI_CONTINUATION_INITIAL counts as PHI_CONTINUATION_DEFAULT. First gives an error result
+   to calls that have no result because the process ended while they ran. PHI_MISUSE: there are no
+   messages, or the last message in view is an answer without tool calls. Other statuses are those
+   of phi_prompt. */
 PHI_API phi_status phi_continue(phi_agent agent, phi_continuation kind);
 
 /* Compacts the view now, whatever its size, in a separate run without a model call. The events are
@@ -92,8 +92,8 @@ PHI_API phi_status phi_budget_raise(phi_agent agent, const phi_raise *by);
    these two see phi_agent_use_thread), input.first_turn_trigger, workspace, translate_fn and
    token_counter. */
 typedef enum phi_set {
-    /* The model can be changed in the middle of a conversation. A config_id that was given stays.
-       If a failover has changed the agent's model, the agent leaves that model. */
+    /* The model can be changed in the middle of a conversation. The new model also replaces a model
+       that a failover has chosen. If the host gave a config_id, the agent keeps it. */
     PHI_SET_MODEL = 1 << 0,
     PHI_SET_PROVIDER = 1 << 1,      /* NULL: the provider of the model's protocol */
     PHI_SET_SYSTEM_PROMPT = 1 << 2, /* NULL: no system prompt */

@@ -55,7 +55,7 @@ PHI__FN void phi__end_destroy(phi__agent *agent) {
     phi__take_off_focus(agent);
     phi__take_off_filters(agent);
     PHI_ASSERT(agent->memory.used_bytes == 0 ||
-               rt->abandoned); /* a host function may have been interrupted */
+               rt->abandoned); /* an interrupted host function may still hold memory */
     phi__free(&rt->memory, agent, sizeof *agent + rt->features.agent_bytes);
 }
 
@@ -147,7 +147,7 @@ PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before) {
     phi__thread_move(agent->thread, before);
 }
 
-/* The host's compactor gets `end` here and may free the agent. in_step is true meanwhile: the
+/* Calls the `end` of the host's compactor, which may free the agent. in_step is true meanwhile: the
    agent's memory stays until phi__end_of_step, and the compactor cannot begin a step. */
 PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied) {
     phi_runtime *rt = agent->rt;

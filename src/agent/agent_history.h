@@ -24,9 +24,9 @@ extern "C" {
    changed. */
 PHI_API phi_status phi_agent_new_session(phi_agent agent, bool empty);
 
-/* Calls phi_agent_new_session (not empty) if the last run began more than threshold_ms ago. If
-   rotated is not NULL, *rotated is true if a new session began. Does nothing for an agent that has
-   not run in its session. */
+/* Calls phi_agent_new_session with `empty` false if the last run began more than threshold_ms ago.
+   If rotated is not NULL, *rotated is true if a new session began. Does nothing for an agent that
+   has not run in its session. */
 PHI_API phi_status phi_agent_rotate(phi_agent agent, uint64_t threshold_ms, bool *rotated);
 
 /* ---- the history ---- */
@@ -41,11 +41,11 @@ PHI_API phi_thread *phi_agent_thread(phi_agent agent);
 
 /* Moves an agent that has a store to another thread: saves and leaves the current thread, and loads
    the thread with this id. If the store has no such thread, a new thread begins. If thread_id is
-   NULL, a new thread begins under an id that phi makes. The session is that of the thread's last
-   run, or else a new one. Input from phi_steer and phi_follow_up stays queued. Queued events are
-   purged, and pointers in popped events become invalid. PHI_BUSY: a run is active, or another
-   writer has the thread; PHI_MISUSE: the agent has no store; or the store's status. After any of
-   these nothing changed. */
+   NULL, a new thread begins under an id that phi makes. The agent takes the session of the thread's
+   last run, or a new session if there is no run. Input from phi_steer and phi_follow_up stays
+   queued. Queued events are purged, and pointers in popped events become invalid. PHI_BUSY: a run
+   is active, or another writer has the thread; PHI_MISUSE: the agent has no store; or the store's
+   status. After any of these nothing changed. */
 PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 
 /* Describes which messages of the view the policy would send now, as text in the arena: a line for
@@ -62,8 +62,8 @@ PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str 
    the run's own lane, but phi_thread_message_at then reads the new lane. Copied. A deferred rewrite
    always has an op_id (phi_agent_info), and a note of the log holds the rewrite
    (PHI_NOTE_DEFERRED): if the process ends before the run does, the next agent that opens the
-   thread from its store applies it. If rewrite is NULL, the deferred rewrite is withdrawn: it is
-   not applied, and PHI_EV_REWRITE has PHI_CANCELLED. PHI_NOT_FOUND: no rewrite is deferred.
+   thread from its store applies the rewrite. If rewrite is NULL, the deferred rewrite is withdrawn:
+   it is not applied, and PHI_EV_REWRITE has PHI_CANCELLED. PHI_NOT_FOUND: no rewrite is deferred.
    PHI_BAD_ARG: the rewrite is not valid or, during a run, could never become valid. PHI_BUSY: the
    agent belongs to a phi_run that is over, and another run uses its thread. PHI_STALE,
    PHI_NO_MEMORY. After any of these nothing changed. */

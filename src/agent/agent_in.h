@@ -35,8 +35,8 @@ PHI__FN phi_status phi__check_tools(phi_runtime *rt, const phi_agent_desc *desc,
 
 PHI__FN void phi__take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]);
 
-/* Makes an agent that works on the thread lent, or on its own thread if lent is NULL. Returns NULL
-   on failure; phi_last_error says why. */
+/* Makes an agent that works on the thread `lent`, or on its own thread if `lent` is NULL. Returns
+   NULL on failure; phi_last_error says why. */
 PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent);
 /* Returns NULL if the agent has no profile or is stale. */
 PHI__FN const phi_profile *phi__make_profile(phi_agent agent);
@@ -79,8 +79,8 @@ PHI__FN void phi__end_destroy_retired(phi_runtime *rt); /* frees the agents in r
 PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
 
 /* PHI_OK if a run may continue this thread, or else PHI_MISUSE and a message that begins with
-   `what`. A run cannot continue after an answer, unless the answer has calls without results. The
-   run then first gives these calls results. */
+   `what`. A run cannot continue after an answer, unless the answer has calls without results. In
+   this case the run first gives results to these calls. */
 PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what);
 
@@ -89,12 +89,13 @@ PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *threa
 PHI__FN phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc,
                                    const phi_json *root, phi_restore_run how);
 
-/* snapshot.c: true while the runtime is being saved or loaded. phi_step does nothing then. */
+/* snapshot.c: true while the runtime is being saved or loaded. Meanwhile phi_step does nothing. */
 PHI__FN bool phi__crew_under_way(const phi_runtime *rt);
 /* Gives up an active save or load, when the runtime is freed. */
 PHI__FN void phi__crew_drop(phi_runtime *rt);
 
-/* Makes the agent's run, active or over, its last: the agent is freed after its last event. */
+/* Makes the agent's run, which may be over, its last run: the agent is freed after its last
+   event. */
 PHI__FN void phi__shot_last(phi__agent *agent);
 
 /* Called at the end of a step, after popped events were released. */

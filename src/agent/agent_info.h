@@ -30,7 +30,7 @@ typedef struct phi_agent_info {
     size_t steering, follow_ups, injected, queued;
     phi_str deferred_op_id; /* the op_id of the deferred rewrite; empty: there is none */
     /* Tokens, and dollars by the model's rates. usage and cost are the sums of all runs; run_usage
-       and run_cost belong to the active run, or else to the last one. Failed attempts are included
+       and run_cost belong to the active run, or else to the last run. Failed attempts are included
        if the provider reported their usage. usage and cost also include the models that wrote
        summaries for the agent. */
     phi_usage usage;

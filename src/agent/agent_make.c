@@ -369,7 +369,8 @@ PHI__FN phi_limits phi__make_limits_of(const phi_limits *given) {
         limits.max_turns = limits.max_duration_ms = PHI_UNLIMITED;
         limits.max_tokens = UINT64_MAX;
         limits.max_cost = 0;
-        /* A limit from phi_agent_get_desc then takes effect if the caller sets it. */
+        /* A caller can then change one limit in a desc from phi_agent_get_desc, and it takes
+           effect. */
         limits.disable = false;
     }
     return limits;
@@ -522,7 +523,7 @@ static bool phi__take_format(phi__agent *agent, const phi_format *format, phi_fo
 static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
     phi_agent_desc merged = phi__make_merge(given);
     const phi_agent_desc *desc = &merged;
-    /* The agent keeps copies elsewhere, or gets them below. */
+    /* The NULL fields below: the agent keeps these values elsewhere, or they are copied below. */
     phi_agent_desc *own = &agent->desc;
     *own = *desc;
     own->system_prompt = own->workspace = own->thread_id = own->compaction.focus_message = NULL;
@@ -755,9 +756,9 @@ typedef struct phi__agent_setting {
     phi_format format;
     phi_filter *filters;
     phi__failover_made models;
-    bool has_models; /* models was made */
+    bool has_models; /* `models` was made */
     phi_arena said;
-    bool has_said; /* said was made */
+    bool has_said; /* `said` was made */
     phi__agent_seat before;
     bool has_before; /* the agent has a new model; `before` has the old one */
 } phi__agent_setting;

@@ -43,8 +43,8 @@ static const phi__entry *phi__stored_last_run(const phi_thread *thread) {
 }
 
 /* Takes the session of the log's last run. For a log without runs the session is new, unless the
-   agent was made with a session id. Sets the counts so that new loop ids follow the highest one in
-   the log. On failure only counts have changed: they may have grown. */
+   agent was made with a session id. Sets the counts so that new loop ids follow the highest loop id
+   in the log. A failure changes nothing but these counts, which may have grown. */
 static bool phi__stored_go_on(phi__agent *agent, bool fresh, bool given_session) {
     phi__sessions *sessions = &agent->rt->sessions;
     const phi_thread *thread = agent->thread;
@@ -163,17 +163,18 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
         return phi__stored_error(agent, "phi_agent_use_thread", thread_id, status, words);
     if (!gone) phi__stored_emit_torn(agent, torn);
     if (!gone)
-        (void)phi__feature_opened(
-            agent); /* if memory runs out, the features get the log next time */
+        (void)phi__feature_opened(agent); /* without memory, the features read the log next time */
     return PHI_OK;
 }
 
 /* ---- beginning a session in a new log ---- */
 
-/* The new log begins with plain messages. A rewrite that holds them would not work: an empty log
-   has nothing to replace, and later the messages of one span could only be compacted together. */
+/* The new log begins with plain messages. A rewrite that contains these messages would not work: an
+   empty log has nothing to replace, and later the messages of one span could only be compacted
+   together. */
 
-/* Fills the new log. If the old log is in a store, the new one goes there under this id. */
+/* Fills the new log. If the old log is in a store, the new log goes to the same store under this
+   id. */
 static phi_status phi__session_fill(phi__agent *agent, const phi_thread *before, bool empty,
                                     const char *id, char *words, size_t words_size) {
     phi_thread *thread = agent->thread;
@@ -191,7 +192,7 @@ static phi_status phi__session_fill(phi__agent *agent, const phi_thread *before,
     thread->loops.restored = before->loops.restored;
     status = phi__journal_sync(thread, words, words_size);
     if (status != PHI_OK) {
-        /* A log that could not be stored whole is removed again. Nobody else knows its id. */
+        /* Removes a log that could not be stored whole. Nobody else knows the id of this log. */
         phi__journal_close(thread);
         if (store->remove_thread != NULL) (void)store->remove_thread(store->user_data, id, NULL, 0);
     }
@@ -215,7 +216,7 @@ static phi_status phi__session_begin(phi__agent *agent, const char *what, bool e
     phi__take_random_id(agent, session_id);
     phi__take_random_id(
         agent,
-        /* without a store, too, so that an agent always draws the same random numbers */
+        /* made even without a store, so that an agent always draws the same random numbers */
         thread_id);
     phi__session *session = phi__session_take(sessions, phi_str_of(session_id));
     if (session == NULL) return phi__error(agent->rt, PHI_NO_MEMORY, "%s: out of memory", what);

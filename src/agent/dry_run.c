@@ -11,7 +11,7 @@
 typedef struct phi__foreseen {
     phi__agent *agent;
     phi_arena *arena;
-    phi__fold fold; /* the view and a prompt; its items are in the arena */
+    phi__fold fold; /* the view and a prompt; the items are in the arena */
     phi_content text;
     phi_message prompt;
     phi__request_spec spec;
@@ -19,7 +19,8 @@ typedef struct phi__foreseen {
     bool said;
 } phi__foreseen;
 
-/* True if a prompt will precede the next request: no run is active, or the run has its answer. */
+/* True if a prompt will precede the next request: no run is active, or the run has its final
+   answer. */
 static bool phi__ahead_prompted(const phi__agent *agent, const phi_message *last) {
     if (agent->run == NULL || last == NULL) return true;
     if (last->role != PHI_ROLE_ASSISTANT) return false;
@@ -168,7 +169,7 @@ static bool phi__dry_tools(phi__request_spec *spec, const phi_tool *tools, size_
     return true;
 }
 
-/* Fills in the strings of a model that codecs expect: all but the key. */
+/* Fills in all strings of a model that codecs expect, except the key. */
 static phi_model phi__dry_model(const phi_model *model) {
     phi_model filled = *model;
     if (filled.id == NULL) filled.id = "";
@@ -337,7 +338,8 @@ static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, 
     return phi__arena_str(arena, phi_str_of(words), out) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* Counts the opaque blocks that the agent's protocol does not take. *one is the first of them. */
+/* Counts the opaque blocks that the agent's protocol does not take. *one gets the first of these
+   blocks. */
 static size_t phi__explained_foreign(const phi__agent *agent, const phi_message *m,
                                      const phi_content **one) {
     size_t n = 0;

@@ -48,7 +48,7 @@ typedef struct phi_preflight_desc {
    anthropic_messages"); or thinking is left out, and `message` lists each cause ("the thinking of 2
    answers, from entry 5 on, will be left out: the tools have changed").
    PHI_STALE: the agent is gone. PHI_NO_MEMORY. Temporary memory comes from `scratch`.
-   Threads: any, one arena at a time; with an agent, the pumping thread.
+   Threads: any, but only one thread uses `scratch` at a time; with an agent, the pumping thread.
    This function may be called inside a callback. */
 PHI_API phi_status phi_preflight(const phi_preflight_desc *desc, phi_arena *scratch, char *message,
                                  size_t message_size);

@@ -50,8 +50,8 @@ static phi_status phi__history_check_all(const phi_thread *thread, const char *w
 
 /* ---- changing a log ---- */
 
-/* Makes entries with copies of the messages, not yet in the log, and reserves room for these and
-   for `more` entries. NULL: no memory. */
+/* Makes entries with copies of the messages. The entries are not logged yet, but the log has room
+   for these and for `more` entries. NULL: no memory. */
 static phi__entry *phi__history_draft(phi_thread *thread, const phi_message *messages, size_t count,
                                       uint32_t flags, size_t more) {
     phi_arena *room = phi__thread_room(thread);
@@ -76,7 +76,8 @@ static phi__entry *phi__history_draft(phi_thread *thread, const phi_message *mes
 }
 
 /* If a run died, gives its calls without results an error result before the conversation continues.
-   Does nothing before a tool result, since the host's own results come first. False: no memory. */
+   If the next message is a tool result, does nothing: the host gives the results itself. False: no
+   memory. */
 static bool phi__history_settle(phi_thread *thread, const phi_texts *texts, phi_role role) {
     size_t i = thread->fold.count;
     if (role != PHI_ROLE_USER && role != PHI_ROLE_ASSISTANT) return true;

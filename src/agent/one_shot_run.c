@@ -13,10 +13,10 @@ struct phi__lent {
     phi__link link; /* link in rt->threads */
 };
 
-/* The most ended runs that a step checks for unpopped events. Later runs have newer events. */
+/* How many ended runs a step checks at most for unpopped events. Later runs have newer events. */
 enum { PHI__ONE_SHOT_LOOKS = 64 };
 
-/* Reports the input that waits for a later run as dropped. */
+/* Reports as dropped all input that waits for a later run. */
 static void phi__shot_drop_input(phi__agent *agent) {
     phi__input_drop_kept(agent, "The run has ended, and no other will follow");
 }
@@ -210,7 +210,7 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     memset(&fold, 0, sizeof fold);
     phi_status status = phi__recall_view(thread, thread->lanes.active, at_seq);
     if (status == PHI_OK) status = phi__lane_cut(thread, thread->lanes.active, at_seq, &at, &any);
-    /* Even if the caller wants everything, the thread may have to be cut before its end. */
+    /* The cut may be before the thread's end even if the caller wants the whole thread. */
     if (status == PHI_OK && any) status = phi__recall_view(thread, thread->lanes.active, at);
     if (status == PHI_OK && any)
         status = phi__fold_at(thread, thread->lanes.active, at, &fold, &shown);

@@ -11,8 +11,9 @@ enum {
     PHI__QUERY_BYTES = 8 << 20, /* the most bytes of an answer's body */
     PHI__QUERY_PAGES = 100,
     PHI__QUERY_MODELS = 10000,
-    PHI__QUERY_UNITS = 64, /* encoder units between two checks of its status */
-    PHI__QUERY_PARTS = 3   /* parts of a count's body: before, in and after the members */
+    PHI__QUERY_UNITS = 64, /* the most units of work in one call of the encoder */
+    /* parts of a counting request's body: before, in and after the members */
+    PHI__QUERY_PARTS = 3
 };
 
 struct phi_query {
@@ -295,8 +296,8 @@ static phi_status phi__query_ask_count(phi_query *q, phi__agent *agent) {
     spec.model = &q->seat.model;
     phi_status status = phi__query_items(q, agent, &spec);
     if (status != PHI_OK) return status;
-    /* The provider checks thinking here, too, so the head must be the one of model calls. Updates
-       of the head are among the items. */
+    /* The provider checks thinking here, too, so the request needs the same head as a model call.
+       Updates of the head are among the items. */
     if (!phi__head_keep(agent, &spec, &q->work)) return PHI_NO_MEMORY;
     status = phi__format_apply(agent->codec, &spec, &q->work, words, sizeof words);
     if (status == PHI_OK)

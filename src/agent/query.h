@@ -67,7 +67,7 @@ PHI_API phi_query *phi_count_tokens(phi_agent agent, const phi_query_desc *desc)
    PHI_STALE: query is NULL. */
 PHI_API phi_query_info phi_query_get(const phi_query *query);
 
-/* Frees a query; if it is under way, it is cancelled. NULL is harmless. */
+/* Frees a query, and cancels it if it is under way. NULL is harmless. */
 PHI_API void phi_query_free(phi_query *query);
 
 #ifdef __cplusplus

@@ -28,7 +28,7 @@ typedef enum phi_response_state {
     PHI_RESPONSE_STALE = 0,
     PHI_RESPONSE_RUNNING,
     PHI_RESPONSE_COMPLETED, /* the run ended by itself */
-    PHI_RESPONSE_FAILED,    /* an error, a limit, a hook or a filter ended it: see status */
+    PHI_RESPONSE_FAILED,    /* an error, a limit, a hook or a filter ended the run: see status */
     PHI_RESPONSE_CANCELLED
 } phi_response_state;
 
@@ -53,7 +53,8 @@ typedef struct phi_response_info {
 } phi_response_info;
 
 /* A prompt, and settings for this request only. Zero means default for every field but text and
-   content. Give one of these two. Its bytes must not be in a thread that this request leaves. */
+   content. Give either text or content. The bytes must not be in a thread that this request
+   leaves. */
 typedef struct phi_prompt_desc {
     const char *text;           /* the prompt; copied */
     const phi_content *content; /* the blocks of a user message, instead of text; copied */

@@ -114,7 +114,7 @@ static void phi__runtime_unmake(phi_runtime *rt) {
 }
 
 /* Adds the features of a NULL-ended list, sorted by order. A feature that is listed twice is added
-   once. False: there are too many. */
+   once. False: the list has too many features. */
 static bool phi__feature_name(phi__features *features, const phi_feature_fn *list) {
     for (; list != NULL && *list != NULL; list++) {
         const phi__feature *feature = (*list)();
@@ -136,7 +136,7 @@ static size_t phi__feature_room(size_t bytes) {
     return (bytes + PHI__FEATURE_ALIGN - 1) / PHI__FEATURE_ALIGN * PHI__FEATURE_ALIGN;
 }
 
-/* Gives each feature its place in agents and runs and opens it, when all features are known. */
+/* When all features are known, opens each one and assigns its place in agents and runs. */
 static void phi__feature_open(phi_runtime *rt) {
     phi__features *features = &rt->features;
     for (size_t i = 0; i < features->count; i++) {
@@ -160,7 +160,8 @@ static bool phi__runtime_features(phi_runtime *rt, const phi_runtime_desc *desc)
     return true;
 }
 
-/* Makes the failure for a used-up memory_limit_bytes. It outlives the logs that hold it. */
+/* Makes the failure for a used-up memory_limit_bytes. This failure outlives the logs that refer to
+   it. */
 static void phi__at_limit_name_all(phi_runtime *rt) {
     (void)snprintf(
         rt->at_limit.words, sizeof rt->at_limit.words,
@@ -305,7 +306,7 @@ PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model) {
     if (rt == NULL || model == NULL) return PHI_BAD_ARG;
     phi_status status = phi__check_url(rt, "phi_warm: ", model->base_url);
     if (status != PHI_OK) return status;
-    /* nothing is known to warm in a host's transport */
+    /* phi cannot warm up a host's transport */
     if (rt->http == NULL) return PHI_OK;
     status = phi__http_warm(rt->http, phi_str_of(model->base_url));
     return status == PHI_OK ? status

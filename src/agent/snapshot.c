@@ -170,7 +170,8 @@ PHI__FN phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc,
     return NULL;
 }
 
-/* Restores an agent outside of a step. On failure rt is NULL, and phi_last_error says why. */
+/* Restores an agent outside of a step. On failure the handle's rt is NULL, and phi_last_error says
+   why. */
 static phi_agent phi__snap_restore(phi_runtime *rt, const phi_agent_desc *desc,
                                    const phi_json *root, phi_restore_run how) {
     phi_agent none = PHI_ZERO;
@@ -230,7 +231,7 @@ static uint32_t phi__crew_depth(const phi__agent *agent) {
     return depth;
 }
 
-/* Chooses the next agent. False: there is no more. */
+/* Chooses the next agent. False: no agent is left. */
 static bool phi__crew_next(phi_runtime *rt, struct phi__snap_saving *s) {
     for (;;) {
         while (s->next < rt->agents.count) {
@@ -256,7 +257,7 @@ static phi_status phi__crew_piece(phi_runtime *rt, struct phi__snap_saving *s) {
     bool begins = s->agent.rt == NULL;
     if (begins && !phi__crew_next(rt, s)) return PHI_OK;
     phi__agent *agent = phi__find_agent(s->agent);
-    if (agent == NULL) { /* freed while its line was being written */
+    if (agent == NULL) { /* the agent was freed while its line was being written */
         s->text.len = s->began;
         memset(&s->agent, 0, sizeof s->agent);
         return PHI_BUSY;
@@ -366,7 +367,7 @@ struct phi__snap_loading {
     size_t count, cap;
 };
 
-/* Finds the next line from *at on. False: there is none. */
+/* Finds the next line from *at on. False: there is no further line. */
 static bool phi__crew_line(phi_str text, size_t *at, phi_str *line) {
     while (*at < text.len && (text.at[*at] == '\n' || text.at[*at] == '\r')) ++*at;
     if (*at >= text.len) return false;

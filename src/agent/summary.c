@@ -1,7 +1,7 @@
 /* summary.c - summaries by a model: makes the requests, chunk by chunk, and applies the answers.
 
    The writer is a hidden agent. Each chunk is one run of the writer, over an empty history: the
-   prompt contains the summary so far. After a run the writer begins the next one itself. The writer
+   prompt contains the summary so far. After a run the writer itself begins the next run. The writer
    owns all memory of the summary. */
 #include "agent/summary.h"
 #include "features/features_in.h"
@@ -29,8 +29,8 @@ typedef struct phi__summary {
     phi_written written;
     phi_span *spans; /* spans to replace; spans[into] gets the summary */
     size_t span_count, into;
-    bool asked_for;      /* phi_summarize began it: nobody polls for the result */
-    uint64_t posts_from; /* messages injected since then go to the writer's runs */
+    bool asked_for;      /* phi_summarize began the summary: nobody polls for the result */
+    uint64_t posts_from; /* from this post on, injected messages go to the writer's runs */
     uint64_t base_seq;
     uint32_t lane;
 } phi__summary;
@@ -198,7 +198,8 @@ static void phi__summary_emit(phi__agent *agent, phi_status status, phi_str word
     (void)phi__events_emit(agent, &event);
 }
 
-/* Nobody polls for the result: applies it here or reports the failure, and frees the writer. */
+/* Applies the result or reports the failure, then frees the writer. Nobody polls for this
+   result. */
 static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str words) {
     phi__agent *agent = writer->tree.parent;
     phi_status status = s->status;
@@ -215,7 +216,7 @@ static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str wo
     }
     if (status == PHI_OK) {
         bool later = agent->run != NULL;
-        /* also emits the outcome, if applied now */
+        /* if no run is active, this also emits the outcome */
         status = phi__deferred_rewrite(agent, &rewrite, true);
         if (!later || status == PHI_OK) words = phi__str(NULL, 0);
     }
@@ -273,7 +274,7 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
     d.model = desc->model != NULL ? *desc->model : agent->desc.model;
     d.provider = desc->model == NULL ? agent->desc.provider : NULL;
     d.max_tokens = max_tokens;
-    d.cache.mode = PHI_CACHE_DISABLED; /* no two prompts are alike, so marks are useless */
+    d.cache.mode = PHI_CACHE_DISABLED; /* no two prompts are alike, so cache marks are useless */
     d.compaction.disable = true;
     d.options.disable_facts = true;
     d.limits.max_turns = 1;
@@ -294,7 +295,8 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
 static const phi__child_watch phi__summary_watch = {true, true, NULL, NULL, phi__summary_over,
                                                     NULL};
 
-/* For a compactor. Its request has copies of the log, so the log need not stay in memory. */
+/* Watches a compactor's writer. The compactor's request has copies of the log, so the log need not
+   stay in memory. */
 static const phi__child_watch phi__summary_watch_job = {true, false, NULL, NULL, phi__summary_over,
                                                         NULL};
 
@@ -337,7 +339,8 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
     return PHI_OK;
 }
 
-/* Collects the items to sum up: in spans without messages, but not DURABLE or extensions. */
+/* Collects the items to sum up: those in spans without messages, except DURABLE ones and
+   extensions. */
 static bool phi__summary_gather(phi__agent *writer, phi__summary *s, const phi_view_item *items,
                                 size_t count) {
     size_t at = 0;
@@ -400,7 +403,8 @@ static phi_status phi__summary_start(void *user_data, const phi_compaction_reque
     static const phi_summary_desc defaults = {NULL, NULL, 0, 0};
     const phi_summary_desc *desc = (const phi_summary_desc *)user_data;
     phi__agent *agent = phi__find_agent(request->agent), *writer = NULL;
-    phi_memory *memory = &agent->rt->memory; /* the agent's memory is for its answers */
+    /* not from the agent's memory, which is for the agent's answers */
+    phi_memory *memory = &agent->rt->memory;
     phi__summary_job *job = (phi__summary_job *)phi__alloc(memory, sizeof *job);
     phi_status status = PHI_NO_MEMORY;
     phi_summary_desc d = desc != NULL ? *desc : defaults;

@@ -1,5 +1,5 @@
-/* summary.h - summaries that a model writes: near the window, in place of phi's own plan, and on
-   request.
+/* summary.h - summaries that a model writes: when the history nears the window, in place of phi's
+   own plan, or on request.
 
    A hidden agent below the agent whose history is summed up makes the model calls. The hidden agent
    emits no events. The budgets of the visible agent and of the agents above it pay for the calls,

@@ -6,7 +6,7 @@
 struct phi__ask_model {
     phi_arena arena; /* memory of the run's model */
     phi__speaker own;
-    uint32_t at; /* the agent's seat before (failover.c) */
+    uint32_t at; /* the agent's seat before the run (failover.c) */
     bool set;    /* the agent has the run's model now */
 };
 

@@ -44,7 +44,8 @@ PHI__FN phi__attached *phi__attached_find(const phi__agent *agent, const char *n
     return NULL;
 }
 
-/* Calls `freed` for all objects. It may remove other objects, so each round begins at the head. */
+/* Calls `freed` for all objects. A `freed` may remove other objects, so each round begins at the
+   head. */
 static void phi__attached_free_all(phi__attached_all *all) {
     while (all->objects.first != NULL) {
         phi__attached *object = PHI__OWNER(all->objects.first, phi__attached, link);

@@ -14,7 +14,7 @@ typedef struct phi__cached {
 /* The feature's state of an agent. */
 typedef struct phi__caching {
     phi_cache_stats stats;
-    /* last: the last request whose answer reported usage; now: the active one */
+    /* last: the last request whose answer reported usage; now: the active request */
     phi__cached last, now;
     uint64_t expected; /* tokens that the active request should read from the cache */
     uint32_t changed;  /* PHI_CACHE_CHANGED_ bits: `now` compared with `last` */
@@ -42,7 +42,7 @@ static uint64_t phi__caching_tools(const phi__request_spec *spec) {
     return n;
 }
 
-/* Hashes the settings other than model, tools and prompt. */
+/* Hashes all settings except model, tools and prompt. */
 static uint64_t phi__caching_settings(const phi__request_spec *spec) {
     uint64_t n = (uint64_t)spec->tool_choice << 8 | (uint64_t)spec->format.kind << 16 |
                  (uint64_t)(spec->format.strict ? 1 : 0) << 32 | (uint64_t)spec->thinking << 40;
@@ -79,7 +79,7 @@ static void phi__caching_sent(const phi__agent *agent, phi__caching *c,
     const phi__cached *last = &c->last;
     phi__cached *now = &c->now;
     uint64_t n = 0;
-    bool same = last->items == 0; /* every history begins with an empty one */
+    bool same = last->items == 0; /* an empty history is the beginning of any history */
     if (!c->known) {
         now->model = phi__caching_model(&agent->desc.model);
         now->system = phi__hash(spec->system_prompt, 2);

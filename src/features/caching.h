@@ -9,9 +9,10 @@ extern "C" {
 #endif
 
 /* How a request differs from the previous request whose answer reported its usage. HISTORY: the
-   request does not begin with all messages of the previous one, because of a compaction or a hook,
-   or because messages were replaced (even by equal ones). TOOLS: a name, a description, a schema or
-   the order has changed. SETTINGS: the format of answers or the session id has changed. */
+   request does not begin with all messages of the previous request, because of a compaction or a
+   hook, or because messages were replaced (even by equal ones). TOOLS: a name, a description, a
+   schema or the order has changed. SETTINGS: the format of answers or the session id has
+   changed. */
 enum {
     PHI_CACHE_CHANGED_MODEL = 1 << 0, /* the protocol, address or name has changed */
     PHI_CACHE_CHANGED_SYSTEM = 1 << 1,

@@ -59,7 +59,7 @@ static void phi__capture_origin(const phi__capture *capture, phi__buf *out, cons
                                         : input == PHI_INPUT_STEERING  ? "steering"
                                         : input == PHI_INPUT_FOLLOW_UP ? "follow-up"
                                                                        : "unknown"));
-    if (turn) { /* the turn, the role, and the index within the turn */
+    if (turn) { /* writes the turn, the role, and the message's index within the turn */
         phi__records_u64(out, "turn_index", message->turn_index);
         phi__records_str(out, "role", phi_str_of(phi__capture_role(message)));
         phi__records_u64(out, "message_index", index);

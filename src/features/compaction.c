@@ -29,7 +29,7 @@ static void phi__compactor_forget(phi__agent *agent, phi__compactor_job **at) {
 }
 
 /* Fills in the job's request with copies of the view and of the settings' strings, because the
-   agent's own may be replaced while the job is active. */
+   originals may be replaced while the job is active. */
 static bool phi__compactor_request(phi__agent *agent, phi__compactor_job *job,
                                    const phi_compaction_config *config) {
     phi_compaction_request *request = &job->request;
@@ -205,17 +205,18 @@ enum {
 
 /* The feature's state of a run. */
 typedef struct phi__compactions {
-    uint8_t count, idle; /* of this turn: all compactions, and those that saved nothing */
-    bool done;           /* a compaction was done, and the run is held for the hook after it */
+    uint8_t count, idle; /* compactions of this turn: all, and those that saved nothing */
+    /* a compaction was done, and the run is held for the hook AFTER_COMPACTION */
+    bool done;
     /* the failure that caused the last compaction, in the thread's memory; NULL: the view's size */
     const phi_failure *overflow;
-    phi__compacted *plan;    /* for the next compaction, in the turn's arena; or NULL */
+    phi__compacted *plan;    /* plan for the next compaction, in the turn's arena; or NULL */
     phi_compaction *emitted; /* figures of the active compaction, in the thread's memory */
 } phi__compactions;
 
 /* The feature's state of an agent. */
 typedef struct phi__compacted_by {
-    phi__compactor_job *job; /* of the host's compactor; NULL: none is active */
+    phi__compactor_job *job; /* the active job of the host's compactor, or NULL */
     uint64_t tokens;         /* estimated tokens after the last compaction; 0: none was done */
     /* the compactor was asked because of the memory limit; reset when the log fits again */
     bool asked;
@@ -229,7 +230,7 @@ static phi__compacted_by *phi__compaction_by(const phi__agent *agent) {
     return (phi__compacted_by *)phi__feature_agent_state(agent, phi__compaction_feature);
 }
 
-/* Holds the run: if done is false, for a compaction; otherwise for the hook after one. */
+/* Holds the run: if done is false, for a compaction; otherwise for the hook after a compaction. */
 static phi__state phi__compaction_hold(phi__run *run, bool done) {
     phi__compaction_of(run)->done = done;
     return PHI__RUN_HELD;
@@ -324,8 +325,8 @@ static bool phi__compaction_futile(const phi__agent *agent, phi__compacted_by *b
     return by->tokens != 0 && (double)(tokens - by->tokens) < step;
 }
 
-/* Asks the compactor, because of the window or of the memory limit, and polls its job. Returns as
-   phi__compactor_poll does. */
+/* Asks the compactor, because of the window or the memory limit, and polls its job. Returns the
+   same statuses as phi__compactor_poll. */
 static phi_status phi__compaction_ask(phi__run *run, phi__compacted_by *by,
                                       const phi_compaction_config *config, uint64_t target,
                                       bool due) {
@@ -355,7 +356,7 @@ static phi__state phi__compaction_begun(phi__run *run, phi__compactions *c, phi_
     phi__agent *agent = run->agent;
     phi_compaction_config config = phi__compaction_config(agent, run), full = config;
     uint64_t most = phi__compact_threshold(&config);
-    full.budget_threshold_pct = 0; /* the window without headroom */
+    full.budget_threshold_pct = 0; /* `full` has the window without headroom */
     c->plan = NULL;
     c->overflow = NULL;
     bool due = !phi__compaction_futile(agent, by, &config);
@@ -404,7 +405,7 @@ static bool phi__compaction_emit(phi__run *run, phi_event_kind kind) {
     return phi__events_emit(run->agent, &event);
 }
 
-/* Sets the figures before the compaction. The hook gets them, too. */
+/* Sets the figures before the compaction. The hook gets these figures, too. */
 static bool phi__compaction_measure(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     phi_thread *thread = run->agent->thread;
@@ -457,7 +458,7 @@ static phi__state phi__compaction_do(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     phi__agent *agent = run->agent;
     phi_compaction *emitted = c->emitted;
-    /* the job's result would not fit the new view */
+    /* ends the job, because its result would not fit the new view */
     phi__compactor_forget(agent, &phi__compaction_by(agent)->job);
     if (c->overflow != NULL && !agent->desc.compaction.disable && c->idle == 0 &&
         phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)
@@ -502,7 +503,7 @@ static phi__state phi__compaction_after(phi__run *run, bool *wait) {
     if (next == PHI__RUN_ON)
         next = gained || c->overflow == NULL ? phi__compaction_next(run)
                                              : phi__compaction_hold(run, false);
-    c->emitted = NULL; /* popped events may still point to it */
+    c->emitted = NULL; /* popped events may still point to the old figures */
     run->listed.messages = NULL;
     if (next == PHI__RUN_TRANSFORM) {
         c->idle = 0;

@@ -118,7 +118,8 @@ static bool phi__edits_revert(phi__run *run, const phi__context_edits *edits, ph
     if (phi__revert_plan(thread, &revert, scratch, &rewrite, &reverted) != PHI_OK) return false;
     phi_status status = rewrite.span_count > 0 ? phi__events_rewrite(run, &rewrite) : PHI_OK;
     if (status == PHI_NO_MEMORY) return false;
-    if (status != PHI_OK) { /* a history made by the host, with results far from their calls */
+    /* happens in a history that the host has made, with results far from their calls */
+    if (status != PHI_OK) {
         reverted.applied = false;
         reverted.abandoned_count = 0;
         reverted.reason = PHI__LIT("results behind the step belong to calls in front of it");

@@ -86,7 +86,7 @@ static phi_status phi__deferred_note_over(phi__agent *agent) {
 typedef struct phi__deferred {
     phi_arena arena;
     phi_rewrite rewrite;
-    bool must_gain; /* the rewrite is a summary */
+    bool must_gain; /* the rewrite is refused unless it makes the view smaller */
 } phi__deferred;
 
 /* The feature's state of an agent. */
@@ -145,7 +145,8 @@ static phi_status phi__deferred_do(phi__agent *agent, const phi_rewrite *rewrite
     return phi__deferred_over(agent, rewrite, status, words);
 }
 
-/* Defers a rewrite. An event reports the deferred one that it replaces, if memory allows. */
+/* Defers a rewrite. If this replaces a deferred rewrite, an event reports the old one, if memory
+   allows. */
 static phi_status phi__deferred_wait(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain,
                                      bool noted) {
     char words[200], made[PHI__OP_MADE_SIZE];
@@ -158,7 +159,7 @@ static phi_status phi__deferred_wait(phi__agent *agent, const phi_rewrite *rewri
     phi_arena_init(&slot->arena, &agent->memory, 0);
     bool good = phi__rewrite_copy(&slot->arena, rewrite, &slot->rewrite);
     const char *id = slot->rewrite.op_id;
-    /* the op_id shows another process if it was applied */
+    /* the op_id shows another process if the rewrite was applied */
     if (good && (id == NULL || id[0] == '\0')) {
         phi_str kept;
         phi__rewrite_name(agent->thread, made);
@@ -180,7 +181,7 @@ static phi_status phi__deferred_wait(phi__agent *agent, const phi_rewrite *rewri
     return PHI_OK;
 }
 
-/* Applies or defers a rewrite that the log has a note of. Its op_id may be one that phi made. */
+/* Applies or defers a rewrite of which the log has a note. The op_id may be one that phi made. */
 static phi_status phi__deferred_take(phi__agent *agent, const phi_rewrite *rewrite,
                                      bool must_gain) {
     if (agent->run != NULL) return phi__deferred_wait(agent, rewrite, must_gain, true);
@@ -215,7 +216,8 @@ static phi_status phi__deferred_recover(phi__agent *agent) {
     if (status == PHI_OK && phi__ops_find(agent->thread, op_id) == NULL)
         status = phi__deferred_note_get(agent, root, phi__deferred_take);
     phi_arena_free(&scratch);
-    return status == PHI_NO_MEMORY ? status : PHI_OK; /* the host may have written any note */
+    /* an invalid note is ignored: the host may have written it */
+    return status == PHI_NO_MEMORY ? status : PHI_OK;
 }
 
 PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent) {

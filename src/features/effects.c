@@ -13,7 +13,7 @@
 typedef struct phi__effects {
     char *seen; /* NULL: the round has no snapshot yet */
     size_t len;
-    bool changed; /* the state has changed since */
+    bool changed; /* the state has changed after the snapshot */
 } phi__effects;
 
 static phi__agent *phi__effects_owner(phi__agent *agent) {

@@ -81,7 +81,7 @@ static bool phi__facts_copy(phi__fact *fact, phi_memory *memory, phi_str key, ph
     return true;
 }
 
-/* Sets a fact. version 0: one more than before. PHI_FULL, PHI_NO_MEMORY: nothing changed. */
+/* Sets a fact. version 0: the old version plus 1. PHI_FULL, PHI_NO_MEMORY: nothing changed. */
 static phi_status phi__facts_set(phi__fact_list *list, phi_memory *memory, phi_str key,
                                  phi_str value, uint64_t version) {
     bool found;
@@ -247,7 +247,7 @@ static phi_status phi__facts_need(phi_runtime *rt) {
     return phi__feature_need(rt, PHI__FEATURE_AT_FACTS, "facts", "phi_feature_facts");
 }
 
-/* Frees the facts of all groups, and those for all agents. */
+/* Frees the facts of all groups, and the facts for all agents. */
 static void phi__groups_clear(phi__facts *facts, phi_memory *memory) {
     phi__fact_list_free(&facts->all, memory);
     for (size_t i = 0; i < facts->count; i++) {
@@ -267,8 +267,8 @@ static void phi__facts_free(phi_runtime *rt) {
 
 /* ---- what an agent knows ---- */
 
-/* Returns the agent whose facts this agent knows. For a hidden agent, or one in its parent's place,
-   that is an agent above it. */
+/* Returns the agent whose facts this agent knows. For a hidden agent, or an agent in its parent's
+   place, this is an agent above. */
 static phi__agent *phi__facts_shown_owner(phi__agent *agent) {
     while ((phi__find_hidden(agent) || agent->tree.in_place) && agent->tree.parent != NULL)
         agent = agent->tree.parent;
@@ -276,7 +276,7 @@ static phi__agent *phi__facts_shown_owner(phi__agent *agent) {
 }
 
 /* Merges the facts of a scope into a list sorted by key. Scopes are merged from broad to narrow: a
-   fact replaces one with the same key. */
+   fact replaces a fact with the same key. */
 static void phi__facts_shown_merge(phi_fact *list, size_t *count, const phi__fact_list *scope,
                                    phi_str group, bool own) {
     size_t at = 0;
@@ -331,7 +331,7 @@ static size_t phi__facts_shown_cost(const phi_fact *fact) {
     return bytes;
 }
 
-/* Writes a fact as a line. Line breaks in the value are followed by blanks: only keys begin
+/* Writes a fact as a line. Blanks follow the line breaks in the value, so that only keys begin
    lines. */
 static void phi__facts_shown_line(phi__buf *out, const phi_fact *fact) {
     phi__buf_char(out, '\n');
@@ -394,8 +394,9 @@ typedef struct phi__told {
 } phi__told;
 
 typedef struct phi__tellings {
-    const phi_message **updates; /* from the last update with all facts to the newest */
-    size_t count;                /* 0: the next update must tell all facts */
+    /* the updates from the last one with all facts to the newest one */
+    const phi_message **updates;
+    size_t count; /* 0: the next update must tell all facts */
     uint64_t state;
 } phi__tellings;
 
@@ -422,7 +423,7 @@ static int64_t phi__facts_number(const phi_message *m) {
     return n;
 }
 
-/* Searches the request backwards for updates, back to one with all facts. False: no memory. */
+/* Searches the request backwards for updates, up to an update with all facts. False: no memory. */
 static bool phi__facts_tellings(const phi__run *run, phi_arena *arena, phi__tellings *out) {
     const phi__request_spec *spec = &run->attempt.spec;
     int64_t want = -1;
@@ -497,7 +498,7 @@ static void phi__facts_put_key(phi__buf *out, phi_str key, uint64_t hash) {
     phi__json_write_str(out, phi__str(digits, hash != 0 ? 16 : 0));
 }
 
-/* Writes the facts that differ from those the model has, and the keys of removed facts. */
+/* Writes the facts that the model lacks or has in an old version, and the keys of removed facts. */
 static void phi__facts_differ(phi__facts_update *u, const phi_fact *list, size_t count,
                               const phi__told *told, size_t told_count) {
     size_t i = 0, t = 0;

@@ -7,8 +7,8 @@
    turn. When no model is left, the run ends with the last failure, whose message names the others.
 
    Each model has the retries of phi_retry, and its attempts are charged by its own rates. Budgets
-   and limits apply to the sum. A model is skipped if they leave no room for its call. If no model
-   is left for this reason, a run with limits.pause waits for phi_budget_raise.
+   and limits apply to the sum. A model is skipped if budgets and limits leave no room for its call.
+   If no model is left for this reason, a run with limits.pause waits for phi_budget_raise.
    phi_agent_info.model_id says which model answers now; phi_agent_get_desc returns the agent's own
    model. */
 #ifndef PHI_FEATURES_FAILOVER_H
@@ -34,9 +34,9 @@ typedef struct phi_failover_model {
     phi_thinking thinking; /* used with has_thinking */
 } phi_failover_model;
 
-/* The failures that lead to the next model. These never do: an aborted call, a call that the host
-   has refused, and a lack of memory. A request that a server calls invalid leads to the next model
-   only if INVALID_REQUEST is set. */
+/* The failures that lead to the next model. These failures never lead to another model: an aborted
+   call, a call that the host has refused, and a lack of memory. A request that a server calls
+   invalid leads to the next model only if INVALID_REQUEST is set. */
 typedef enum phi_failover_on {
     PHI_FAILOVER_NETWORK = 1, /* no connection, a broken connection, or a missed deadline */
     /* an error of the provider's server, or an overloaded server */

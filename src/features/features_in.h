@@ -50,7 +50,7 @@ PHI__FN void phi__ask_model_keep(phi__agent *agent, phi__ask_model *ask);
 /* Called when no run has begun. Gives the agent its own model back. */
 PHI__FN void phi__ask_model_drop(phi__agent *agent, phi__ask_model *ask);
 
-/* If a run has its own model, puts the agent's model into *out instead. */
+/* If a run has its own model, puts the agent's own model into *out. */
 PHI__FN void phi__ask_model_own(const phi__agent *agent, phi_agent_desc *out);
 
 typedef struct phi__attached_ops {
@@ -82,7 +82,7 @@ PHI__FN phi__attached *phi__attached_find(const phi__agent *agent, const char *n
 /* Returns the JSON that a restored snapshot has for an object of this name; len 0: none. The text
    is in the agent's memory until it is dropped or the agent is freed. */
 PHI__FN phi_str phi__attached_saved(const phi__agent *agent, const char *name);
-/* harmless if there is none */
+/* frees this JSON; harmless if there is none */
 PHI__FN void phi__attached_saved_drop(phi__agent *agent, const char *name);
 PHI__FN const phi__feature *phi__attached_feature(void);
 PHI__FN const phi__feature *phi__compaction_feature(void);
@@ -178,8 +178,8 @@ static inline void phi__failover_own(const phi__agent *agent, phi_agent_desc *ou
     if (agent->rt->features.failover != NULL) agent->rt->features.failover->own(agent, out);
 }
 
-/* For a new agent below this one: puts the current model and a list of the later models into *out,
-   in the arena. False: no memory. */
+/* For a new agent below this agent: puts the current model and a list of the later models into
+   *out, in the arena. False: no memory. */
 static inline bool phi__failover_inherit(const phi__agent *agent, phi_arena *arena,
                                          phi_agent_desc *out) {
     return agent->rt->features.failover == NULL ||

@@ -8,7 +8,7 @@
 
 /* The scanner of a block of the answer. */
 typedef struct phi__emitted {
-    /* NULL: the block calls no tool with on_field, or its name has not arrived */
+    /* NULL: the block calls no tool with on_field, or the tool's name has not arrived */
     const phi_tool *tool;
     phi__json_fields scan;
     uint32_t rewrites; /* number of the draft's rewrites when scanned */
@@ -17,7 +17,7 @@ typedef struct phi__emitted {
 
 /* The feature's state of a run. */
 typedef struct phi__fields {
-    phi__emitted *emitted; /* one for each block of the answer, by index */
+    phi__emitted *emitted; /* one scanner for each block of the answer, by index */
     size_t count, cap;
     size_t from; /* all blocks before this one are complete and reported */
 } phi__fields;
@@ -50,7 +50,8 @@ static bool phi__fields_take_back(phi__run *run, const phi__fields *f, phi__emit
 
 /* ---- while the answer arrives ---- */
 
-/* Returns the tool that a block calls. NULL: its name has not arrived, or it has no on_field. */
+/* Returns the tool that a block calls. NULL: the tool's name has not arrived, or the tool has no
+   on_field. */
 static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
     const phi__assembly *assembly = &run->attempt.answer->assembly;
     const phi__draft *draft = &assembly->drafts[block];

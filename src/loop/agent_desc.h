@@ -18,7 +18,8 @@ extern "C" {
 struct phi_failover;
 struct phi_profile;
 
-/* The ids of an agent, its session and its settings; copied. Ids of runs are session.config.N. */
+/* The ids of an agent, its session and its settings; copied. The ids of runs are
+   session.config.N. */
 typedef struct phi_agent_ids {
     const char *agent_id;   /* (default: random) */
     const char *session_id; /* (default: random) */
@@ -51,8 +52,8 @@ typedef struct phi_tool_options {
        tail, and a line between the two says how much is missing. Details are not cut. (default 2
        MiB; PHI_UNLIMITED) */
     uint32_t max_result_bytes;
-    /* The maximum size of one image, document or sound of a result. A larger one is replaced by a
-       text. (default 20 MiB; PHI_UNLIMITED) */
+    /* The maximum size of one image, document or sound of a result. A text replaces a larger block.
+       (default 20 MiB; PHI_UNLIMITED) */
     uint32_t max_result_image_bytes;
     /* The absolute path of a directory, which phi makes when it is needed. A result that is cut is
        kept there whole, in a file with mode 0600, and the line in the result names the file. phi
@@ -69,8 +70,8 @@ typedef struct phi_agent_memory {
        and an entry of the log report this; pointers to freed entries are invalid, and older
        responses are stale. With a store the log stays whole and is recalled when needed. */
     phi_at_memory_limit at_limit;
-    /* Maximum size of the events that wait for the host. At it phi stops reading (default 256
-       KiB). */
+    /* Maximum size of the events that wait for the host. At this size phi stops reading (default
+       256 KiB). */
     size_t event_queue_bytes;
     size_t max_event_bytes;      /* limit for one event in an answer's stream (default 16 MiB) */
     uint64_t max_response_bytes; /* limit for one answer (default 256 MiB) */
@@ -81,7 +82,7 @@ typedef struct phi_agent_input {
     /* trigger of the first turn in runs that begin with a prompt (default: PHI_TRIGGER_USER) */
     phi_trigger first_turn_trigger;
     phi_queue_mode steering_mode, follow_up_mode;
-    uint32_t queue_limit; /* messages that wait in a queue (default 64) */
+    uint32_t queue_limit; /* the most messages that wait in one queue (default 64) */
     /* The filters get user messages before the messages are stored. The array is copied. */
     const struct phi_filter *filters;
     size_t filter_count;
@@ -142,7 +143,7 @@ typedef struct phi_agent_desc {
        ends. */
     phi_keep keep;
     /* How the view is compacted, both before a request that nears the model's window and after a
-       request that the provider finds too long. The text in it is copied. */
+       request that the provider finds too long. compaction.focus_message is copied. */
     phi_compaction_config compaction;
     phi_compactor compactor;         /* makes compactions near the window; copied (default: none) */
     const struct phi_policy *policy; /* chooses the messages to send; copied (default: all) */

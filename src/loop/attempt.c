@@ -32,7 +32,8 @@ PHI__FN void phi__attempt_charge(phi__run *run) {
     phi__charge(run, &usage);
 }
 
-/* Frees the attempt. settle: its events show the reply from now on; otherwise still the answer. */
+/* Frees the attempt. settle: from now on, queued events show the run's reply instead of the
+   answer. */
 PHI__FN void phi__attempt_close(phi__run *run, bool settle) {
     phi__attempt_detach(run);
     phi__reader_free(&run->attempt.reader);
@@ -45,7 +46,8 @@ PHI__FN void phi__attempt_close(phi__run *run, bool settle) {
 PHI__FN void phi__attempt_drop(phi__run *run) {
     if (run->attempt.encoding) phi__encoder_free(&run->attempt.encoder);
     run->attempt.encoding = false;
-    if (run->attempt.answer != NULL) phi__attempt_close(run, true); /* else nothing was opened */
+    /* no answer: nothing was opened */
+    if (run->attempt.answer != NULL) phi__attempt_close(run, true);
 }
 
 /* ---- failures ---- */
@@ -60,7 +62,8 @@ static bool phi__attempt_keep_words(phi__run *run, phi_arena *arena, phi_str wor
     return true;
 }
 
-/* Ends the attempt with a copy of the failure in the thread, because it outlives the model call. */
+/* Ends the attempt with a copy of the failure in the thread, because the failure outlives the model
+   call. */
 PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure,
                                        phi_status status) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
@@ -105,7 +108,8 @@ PHI__FN phi__state phi__attempt_broken(phi__run *run) {
 }
 
 /* Adds the URL, without user and query, to the message of an answer that does not come from a
-   provider and has a status that a wrong base URL causes. Without memory the message stays. */
+   provider and has a status that a wrong base URL causes. Without memory the message stays as it
+   is. */
 static void phi__attempt_name_url(phi__run *run, phi_failure *failure) {
     phi_str url = run->attempt.encoder.request.url, named;
     int status = failure->http_status;
@@ -189,7 +193,7 @@ PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failur
 }
 
 PHI__FN bool phi__end_emit_retry(phi__run *run, const phi_failure *failure) {
-    /* The number of attempts includes the first one, which is not a retry. */
+    /* The number of attempts includes the first attempt, which is not a retry. */
     const phi_retry *retry = &run->agent->desc.retry;
     uint32_t attempts =
         retry->max_retries == PHI_UNLIMITED ? PHI_UNLIMITED : retry->max_retries + 1;

@@ -64,7 +64,7 @@ static size_t phi__cap_forward(phi_str text, size_t at) {
     return at + n;
 }
 
-/* Keeps `keep` bytes, half of them at the end. Both places are the beginning of a character. */
+/* Keeps `keep` bytes, half of them at the end. Both parts end between two characters. */
 static phi__cap_place phi__cap_places(const phi_tool_result *result, size_t all, size_t keep) {
     phi__cap_place place;
     size_t at = 0;
@@ -109,14 +109,14 @@ static bool phi__cap_texts(phi_arena *arena, const phi_tool_result *result,
         *block = result->content[i];
         (*count)++;
         if (block->kind != PHI_CONTENT_TEXT) continue;
-        if (block->text.len == 0) { /* an empty block is kept if the text around it is */
+        if (block->text.len == 0) { /* an empty block between missing texts is left out */
             if (at > place->head && at < place->tail) (*count)--;
             continue;
         }
         at += block->text.len;
         if (at <= place->head || begin >= place->tail) continue;
         if (!phi__cap_cut_text(arena, place, begin, line, &block->text)) return false;
-        line.len = 0; /* only the first cut block gets the line */
+        line.len = 0; /* only the first block that is cut gets the line */
         if (block->text.len == 0) (*count)--;
     }
     return true;
@@ -155,11 +155,12 @@ static bool phi__cap_media(phi_arena *arena, const phi_texts *texts, phi_content
 PHI__FN uint32_t phi__cap_most(const phi__toolcall *call) {
     uint32_t most = call->run->agent->desc.tool_options.max_result_bytes;
     if (call->tool == NULL || call->tool->max_result_bytes == 0) return most;
-    return (uint32_t)phi__min(most, call->tool->max_result_bytes); /* PHI_UNLIMITED: the largest */
+    /* PHI_UNLIMITED is the largest value */
+    return (uint32_t)phi__min(most, call->tool->max_result_bytes);
 }
 
-/* Gives as much of the result as the limits allow, and frees the arena. path: of the file with the
-   whole result, or NULL. */
+/* Gives as much of the result as the limits allow, and frees the arena. path: the path of the file
+   with the whole result, or NULL. */
 static phi_status phi__cap_give(phi__toolcall *call, phi_arena *arena,
                                 const phi_tool_result *result, const char *path,
                                 phi__cap_give_fn give) {
@@ -220,7 +221,7 @@ PHI__FN void phi__cap_random(const phi__toolcall *call, unsigned char out[16]) {
 
 enum {
     PHI__CAP_TRIES = 100, /* numbers to try if the name is taken */
-    PHI__CAP_NAME = 50    /* for "/phi-", 32 digits, "-99", ".txt" and the terminator */
+    PHI__CAP_NAME = 50    /* bytes for "/phi-", 32 digits, "-99", ".txt" and the terminator */
 };
 
 struct phi__cap {
@@ -290,7 +291,7 @@ static phi_status phi__cap_open(const phi__toolcall *call, phi__cap *cap,
     return status;
 }
 
-/* Gives the result. path: of the complete file. NULL: there will be no file. */
+/* Gives the result. path: the path of the complete file; NULL: there will be no file. */
 static void phi__cap_over(phi__toolcall *call, const char *path) {
     phi__cap *cap = call->cap;
     phi_tool_result whole = phi__results_given(cap->whole);

@@ -1,4 +1,5 @@
-/* deferral.c - chooses tools that requests name but do not define, and keeps the loaded ones. */
+/* deferral.c - chooses the tools that requests name but do not define, and keeps the names of
+   loaded tools. */
 #include "loop/inner_in.h"
 
 #define PHI__DEFERRAL_SEARCH "search_tools"
@@ -32,7 +33,8 @@ static bool phi__defer_native(const phi__agent *agent) {
            agent->codec->rules->defers(&agent->desc.model);
 }
 
-/* Returns 1 + the tokens of the tools that may be deferred. Counts once for each counter. */
+/* Returns 1 + the tokens of the tools that may be deferred. Counts again only if the token counter
+   has changed. */
 static uint64_t phi__defer_sum(const phi__agent *agent) {
     phi__toolset *set = agent->tools;
     phi_token_counter none = PHI_ZERO;
@@ -161,8 +163,8 @@ static bool phi__defer_more(const phi__agent *agent, const uint8_t *marks, phi_a
     return true;
 }
 
-/* Appends the names of all deferred tools, loaded or not, to the system prompt, so that it does not
-   change when a tool is loaded. False: no memory. */
+/* Appends the names of all deferred tools, loaded or not, to the system prompt, so that the prompt
+   does not change when a tool is loaded. False: no memory. */
 static bool phi__defer_index(const phi__agent *agent, const uint8_t *marks, phi_arena *arena,
                              phi_str *system_prompt) {
     const phi__toolset *set = agent->tools;
@@ -193,7 +195,7 @@ static bool phi__defer_index(const phi__agent *agent, const uint8_t *marks, phi_
 /* ---- tools that a provider's search has found ---- */
 
 typedef struct phi__defer_hits {
-    phi_str names[PHI__DEFERRAL_HITS]; /* without duplicates */
+    phi_str names[PHI__DEFERRAL_HITS]; /* each name once */
     size_t count;
 } phi__defer_hits;
 
@@ -222,9 +224,9 @@ static bool phi__defer_look_hits(const phi__agent *agent, phi_arena *arena,
     return true;
 }
 
-/* Claude refuses a history whose search found a tool that no longer exists. So such a tool is
-   defined as a name, and its calls fail. If there are raw tools, the name may be one of them.
-   False: no memory. */
+/* Claude refuses a history whose search found a tool that no longer exists. So each missing tool
+   gets a definition without parameters, and calls of it fail. If there are raw tools, does nothing,
+   because the name may be that of a raw tool. False: no memory. */
 static bool phi__defer_gone(const phi__agent *agent, phi_arena *arena, const phi__defer_hits *hits,
                             phi__toolset_change *change) {
     const phi__toolset *set = agent->tools;
@@ -243,8 +245,8 @@ static bool phi__defer_gone(const phi__agent *agent, phi_arena *arena, const phi
     return true;
 }
 
-/* A tool that a search found stays deferred while the view contains the search, even if it is
-   loaded: later answers were made with the tool in that place. False: no memory. */
+/* Defers all tools that searches in the view have found, even loaded ones: later answers were made
+   with the tools in that place. False: no memory. */
 static bool phi__deferral_found(const phi__agent *agent, phi_arena *arena,
                                 const phi__defer_hits *hits, phi__toolset_change *change) {
     const phi__toolset *set = agent->tools;
@@ -278,7 +280,7 @@ static bool phi__defer_change(phi__agent *agent, phi_arena *arena, phi__toolset_
         for (size_t i = 0; i < set->count; i++) {
             if (!phi__defer_defers(plan, &set->tools[i])) continue;
             if (plan.way == PHI__DEFERRAL_OWN)
-                marks[i] = PHI__TOOLSET_HIDDEN; /* a loaded tool is in `more` */
+                marks[i] = PHI__TOOLSET_HIDDEN; /* if the tool is loaded, `more` has it */
             else if (!phi__defer_is_loaded(agent, set->views[i].name))
                 marks[i] = PHI__TOOLSET_DEFERRED;
         }
@@ -373,7 +375,7 @@ static uint32_t phi__defer_points(const phi__defer_search *s, const phi__tool_vi
     return points + (had == s->word_count ? (uint32_t)PHI__DEFERRAL_ALL : 0u);
 }
 
-/* Inserts a tool into the best ones, after those with equal points. */
+/* Inserts a tool into the list of the best tools, after tools with equal points. */
 static void phi__defer_rank(phi__defer_search *s, size_t tool, uint32_t points) {
     size_t at = s->found_count;
     while (at > 0 && s->points[at - 1] < points) at--;
@@ -430,7 +432,8 @@ static phi_flow phi__defer_search_step(void *user_data, phi_call handle) {
     return PHI_PENDING;
 }
 
-/* Parses the arguments. False: they are not JSON; the call has got a result. */
+/* Parses the arguments. False: there is no memory, or they are not JSON; the call got an error as
+   its result. */
 static bool phi__defer_parse(phi_call call, phi_arena *arena, phi_str arguments, phi_json **root) {
     phi_status status = phi_json_parse(arena, arguments, PHI_JSON_BORROW, root, NULL);
     if (status == PHI_OK) return true;
@@ -485,7 +488,7 @@ static void phi__defer_add(phi__buf *out, phi_str name) {
     phi__buf_add(out, name.at, phi__utf8_cut(name, 128));
 }
 
-/* Loads a tool. One that is not deferred is reported as loaded, because it can be called, too. */
+/* Loads a tool. Reports a tool that is not deferred as loaded, because it can be called, too. */
 static void phi__defer_load_one(phi__defer_answer *a, phi__defer_plan plan, phi_str name) {
     const phi_tool *tool = phi__toolset_find(a->agent->tools, name);
     if (tool == NULL) {
@@ -563,12 +566,14 @@ static phi_flow phi__defer_load_start(void *user_data, phi_call call, phi_str ar
 static const phi_tool *phi__defer_find(phi__agent *agent, phi_str name) {
     phi__toolset *set = agent->tools;
     const phi_tool *tool = phi__toolset_find(set, name);
-    if (tool == NULL && !phi__defer_is_own(name)) return NULL; /* skips the slow plan */
+    /* avoids computing the plan, which is slow */
+    if (tool == NULL && !phi__defer_is_own(name)) return NULL;
     phi__defer_plan plan = phi__defer_plan_of(agent);
     if (tool != NULL) {
         if (plan.way != PHI__DEFERRAL_OWN || !phi__defer_defers(plan, tool)) return tool;
         if (!phi__defer_is_loaded(agent, name)) {
-            /* Without memory for this, only the tools recorded before are loaded. */
+            /* Without memory for this search, only tools that were recorded earlier count as
+               loaded. */
             phi_arena scratch;
             phi_arena_init(&scratch, &agent->memory, 0);
             (void)phi__defer_look(agent, &scratch);
@@ -578,7 +583,8 @@ static const phi_tool *phi__defer_find(phi__agent *agent, phi_str name) {
     }
     if (plan.way != PHI__DEFERRAL_OWN) return NULL;
     phi__tool_view views[2];
-    phi_tool *out = set->finders; /* the set's room for these two tools, with their timeout set */
+    /* the set has room for these two tools; their timeouts are set already */
+    phi_tool *out = set->finders;
     phi__defer_describe(views);
     for (size_t i = 0; i < 2; i++) {
         out[i].name = views[i].name.at;

@@ -7,15 +7,15 @@ static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
     uint32_t n;
     if (order->loop_id.len > 0)
         return phi__arena_str(phi__thread_room(agent->thread), order->loop_id, &run->loop_id);
-    /* A history from elsewhere, or one that runs of other agents have extended, contains runs that
-       are not counted yet. The parent run need not be in the log. */
+    /* A history that comes from elsewhere, or that other agents' runs have extended, contains runs
+       that are not counted yet. The parent run need not be in the log. */
     phi__sessions *sessions = &agent->rt->sessions;
     if (!phi__session_read(sessions, agent->line.session, agent->thread) ||
         (order->parent_loop_id.len > 0 &&
          !phi__session_saw(sessions, agent->line.session, order->parent_loop_id)))
         return false;
     phi__buf_init(&name, &agent->memory);
-    do { /* the host may have given a run such an id */
+    do { /* tries the next number if the host has given this id to a run */
         n = phi__session_next(sessions, agent->line.session, agent->line.segment);
         phi__buf_clear(&name);
         phi__buf_add_str(&name, agent->line.session->id);
@@ -100,7 +100,8 @@ PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order) {
     }
     if (named && order->loop_id.len == 0)
         phi__session_undo(run->agent->line.session, run->agent->line.segment);
-    /* A prompt that is retried often must use no memory. Results for orphaned calls stay. */
+    /* A failed prompt keeps no memory, because hosts may retry often. Results that orphaned calls
+       got stay. */
     if (thread->log.count == count) phi_arena_reset(room, mark);
     return false;
 }

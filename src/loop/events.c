@@ -1,5 +1,5 @@
-/* events.c - the event queue between the pump and the host, and streaming answers, which events
-   show as they are when popped.
+/* events.c - the event queue between the pump and the host, and streaming answers. An event shows
+   the state of its answer at the time when the event is popped.
 
    The queue is a list of records in shared blocks. A block without records is freed, except for one
    spare block, so a steady stream allocates nothing. Until the event is popped, `partial` is only a
@@ -12,7 +12,7 @@
 /* Records for a run that lacks memory: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
 enum { PHI__RESERVE = 3 };
 
-/* Room for a few dozen events. A larger block would be held longer by one slow reader. */
+/* Room for a few dozen events. One slow reader would hold a larger block longer. */
 #define PHI__EVENT_BLOCK_BYTES 8192u
 
 /* Popped events that a step frees, in addition to as many as were queued since the last step. This
@@ -142,7 +142,8 @@ static phi__record *phi__events_take(phi__events *events, size_t text_bytes) {
     if (need < text_bytes) return NULL;
     if (block == NULL || block->bytes - block->used < need) {
         size_t bytes = phi__max(PHI__EVENT_BLOCK_BYTES, phi__add(head, need));
-        while (events->spare == NULL && phi__events_free_one(events)) {} /* before allocating */
+        /* frees popped events before allocating a block */
+        while (events->spare == NULL && phi__events_free_one(events)) {}
         if (bytes == PHI__EVENT_BLOCK_BYTES && events->spare != NULL) {
             block = events->spare;
             events->spare = NULL;
@@ -162,7 +163,7 @@ static phi__record *phi__events_take(phi__events *events, size_t text_bytes) {
     block->live++;
     record->block = block;
     record->in_use = record->popped = false;
-    return record; /* the caller sets its links and its event */
+    return record; /* the caller sets the record's links and event */
 }
 
 static void phi__events_unblock(phi__events *events, phi__event_block *block) {
@@ -283,7 +284,7 @@ static phi_str phi__events_put(char **at, phi_str text) {
     return phi__str(to, text.len);
 }
 
-/* Shows an event to the agent's watcher. True: the host must not get it. */
+/* Shows an event to the agent's watcher. True: the host must not get this event. */
 static bool phi__events_unwanted(phi__agent *agent, const phi_event *event) {
     const phi__child_watch *watch = agent->tree.watch;
     if (watch == NULL) return false;
@@ -327,7 +328,8 @@ PHI__FN bool phi__events_emit_of(phi__agent *agent, const phi_event *event, phi_
     if (record == NULL) return false;
     record->event = *event;
     if (event->text.len > 0) record->event.text.at = (const char *)(record + 1);
-    if (event->kind == PHI_EV_WARNING) /* the text quotes names of calls and files */
+    /* removes control characters: the text quotes names of calls and files */
+    if (event->kind == PHI_EV_WARNING)
         record->event.text.len = phi__words_clean((char *)(record + 1), event->text.len);
     phi__events_queue(agent, record);
     return true;
@@ -446,7 +448,8 @@ static void phi__events_paid(phi__record *record) {
     record->cost = 0;
     if (!stopped || phi__events_backlog(agent)) return;
     if (agent->run != NULL) phi__schedule_wake(agent->run);
-    /* Report input that was dropped without an event. If this lacks memory, try again later. */
+    /* Report input that was dropped without an event. If there is no memory for the event, a later
+       pop tries again. */
     if (agent->events.untold_drops == 0) return;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_INPUT_DROPPED;
@@ -527,7 +530,7 @@ PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out) {
     phi__events_paid(record);
     phi__events_look_up(record);
     *out = record->event;
-    if (record->block == NULL) { /* a reserve record: its event points to no memory of the record */
+    if (record->block == NULL) { /* a reserve record: the event points to no memory of the record */
         phi__events_drop(events, record);
         return true;
     }

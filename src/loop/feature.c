@@ -39,7 +39,8 @@ PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn 
     return place != NULL ? (char *)(uintptr_t)agent + sizeof *agent + place->agent_at : NULL;
 }
 
-/* Calls the features that want the point. holder: only the one in this place, from 1; 0: all. */
+/* Calls the features that want the point. holder: the place, from 1, of the only feature to call;
+   0: all. */
 static phi__state phi__feature_go(phi__moment *moment, size_t holder) {
     const phi__features *features = &moment->agent->rt->features;
     phi__state outcome = PHI__RUN_ON;
@@ -136,7 +137,7 @@ PHI__FN phi_status phi__feature_opened(phi__agent *agent) {
 
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened) {
     phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_LOG_RENEWED);
-    agent->prior.thinking.barred = 0; /* it is an entry number of the old log */
+    agent->prior.thinking.barred = 0; /* `barred` is an entry number of the old log */
     if (copied == NULL && !shortened && agent->prior.deferral != NULL)
         agent->rt->features.deferral->free(agent);
     moment.fold = copied;

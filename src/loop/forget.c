@@ -1,9 +1,9 @@
 /* forget.c - makes room for the next run of an agent with a memory limit, if its log is too large.
 
-   A run starts with this, before its first event and while no event of the agent is in use. Then
-   only the run itself points into the log. The view is made smaller and copied to a new log, and
-   the old log is freed. If the log is in a store, only the view is made smaller, and stored entries
-   are evicted (stored.c).
+   A run starts with this work, before its first event and when no event of the agent is in use. At
+   that time only the run itself points into the log. The view is made smaller and copied to a new
+   log, and the old log is freed. If the log is in a store, only the view is made smaller, and
+   stored entries are evicted (stored.c).
    During the run a part of the limit is kept back, so that the next prompt, a compaction and the
    copy find memory even after a run that used all it could get. After a run that ended without
    memory, the next run may keep only half as much log, and so on. */
@@ -201,7 +201,7 @@ PHI__FN void phi__forget_step(phi_runtime *rt) {
         phi__agent *agent = PHI__OWNER(rt->pressed.first, phi__agent, room.link);
         more = &agent->room.link != last && PHI__OWNER(last, phi__agent, room.link)->room.pressed;
         phi__forget_unpress(agent);
-        if (agent->run != NULL) continue; /* its run has begun after all */
+        if (agent->run != NULL) continue; /* the agent's run has begun after all */
         if (!phi__forget_unseen(agent)) {
             phi__forget_press(agent);
             continue;

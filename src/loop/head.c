@@ -2,11 +2,11 @@
 #include "loop/inner_in.h"
 
 /* Tools that are not part of a head: raw tools, and deferred tools that the model has not known as
-   normal ones. They follow the head's tools in a request. */
+   normal tools. They follow the head's tools in a request. */
 typedef struct phi__head_aside {
     phi__tool_view *tools;
     size_t count;
-    bool deferred; /* one of them is deferred */
+    bool deferred; /* one of these tools is deferred */
 } phi__head_aside;
 
 PHI__FN bool phi__tell(phi__run *run, const phi_message *message) {
@@ -21,7 +21,8 @@ PHI__FN bool phi__tell(phi__run *run, const phi_message *message) {
     phi__events_stamp(run, &update);
     phi_message *kept = phi__append_keep(thread, &update);
     if (kept == NULL || !phi__events_log(run, kept)) return false;
-    /* Add an item. The list belongs to the turn, or to the view, which may have moved. */
+    /* Adds the message to the request's items. The view's own list has it already, but may have
+       moved. */
     size_t n = spec->item_count;
     phi__item *items = fold->items;
     if (!of_view) {
@@ -46,7 +47,7 @@ static bool phi__head_aside_names(phi_str text, phi_str name) {
     return false;
 }
 
-/* True if the head or an update of it has ever defined a tool of this name. */
+/* True if the head or one of its updates has ever defined a tool of this name. */
 static bool phi__head_aside_knew(const phi__head *head, const phi__request_spec *spec,
                                  phi_str name) {
     char id[17];
@@ -63,7 +64,8 @@ static bool phi__head_aside_knew(const phi__head *head, const phi__request_spec 
     return false;
 }
 
-/* Moves these tools from the request to `aside`. head NULL: for a new head. False: no memory. */
+/* Moves the tools that are not part of the head from the request to `aside`. head NULL: a new head
+   will be made. False: no memory. */
 static bool phi__head_aside_take(const phi__head *head, phi__request_spec *spec, phi_arena *arena,
                                  phi__head_aside *aside) {
     phi__tool_view *own;
@@ -93,8 +95,8 @@ static bool phi__head_aside_take(const phi__head *head, phi__request_spec *spec,
     return true;
 }
 
-/* Appends these tools to the request. searches: an earlier request had a tool search, so this one
-   needs it, too. False: no memory. */
+/* Appends the tools in `aside` to the request. searches: an earlier request had a tool search, so
+   this one needs it, too. False: no memory. */
 static bool phi__head_aside_give(const phi__agent *agent, phi__request_spec *spec, phi_arena *arena,
                                  const phi__head_aside *aside, bool searches) {
     phi__tool_view *all;
@@ -151,7 +153,8 @@ static phi__head *phi__head_new(phi__agent *agent, size_t count) {
     return NULL;
 }
 
-/* Makes a head with copies of these texts. NULL: no memory; the agent may have lost its head. */
+/* Makes a head with copies of this prompt and these tools. NULL: no memory; the agent may have lost
+   its head. */
 static phi__head *phi__head_of(phi__agent *agent, phi_str system, const phi__tool_view *tools,
                                size_t count) {
     phi__head *head = phi__head_new(agent, count);
@@ -169,8 +172,8 @@ static phi__head *phi__head_of(phi__agent *agent, phi_str system, const phi__too
     return NULL;
 }
 
-/* Makes a head from the request's prompt and tools. apart: gives it a new id, so that the updates
-   of an equal earlier head are not its own. */
+/* Makes a head from the request's prompt and tools. apart: gives the head a new id, so that updates
+   of an equal earlier head do not belong to it. */
 static bool phi__head_make(phi__run *run, bool apart) {
     const phi__request_spec *spec = &run->attempt.spec;
     phi__head *head = phi__head_of(run->agent, spec->system_prompt, spec->tools, spec->tool_count);
@@ -265,7 +268,8 @@ typedef struct phi__head_told {
     bool answered;         /* the view has an answer */
 } phi__head_told;
 
-/* Parses the details of a head's update. NULL: it is not an update, or no memory (*no_memory). */
+/* Parses the details of a head's update. NULL: the message is not an update, or there is no memory
+   (*no_memory). */
 static const phi_json *phi__head_details(const phi_message *m, phi_arena *arena, bool *no_memory) {
     phi_json *root = NULL;
     if (!m->is_update || phi__str_find(m->details, 0, "{\"head\":") != 0) return NULL;
@@ -287,9 +291,9 @@ static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
     return false;
 }
 
-/* True if the model has seen the update as a system message, which alone can change tools. False if
-   a user's message follows it, so that it cannot be a system message any more, or if it changed
-   tools for another protocol. */
+/* True if the model has seen the update as a system message (only these can change tools). False if
+   a user's message follows the update, which then cannot be a system message any more, or if the
+   update changed tools for another protocol. */
 static bool phi__head_counts(const phi__request_spec *spec, const phi__codec *codec, size_t at) {
     const phi_message *update = spec->items[at].message;
     for (size_t i = 0; i < update->content_count; i++)
@@ -535,7 +539,8 @@ static bool phi__head_renew(phi__run *run, phi__head_told *told) {
             phi__head_look(spec, agent->codec, agent->prior.head, &run->arena, told));
 }
 
-/* Returns NULL if the agent's model takes no updates. The head then stays for models that do. */
+/* Returns NULL if the agent's model takes no updates. The head is then kept for models that take
+   updates. */
 static const phi__codec_rules *phi__head_rules(const phi__agent *agent) {
     const phi__codec_rules *rules = agent->provider == NULL ? agent->codec->rules : NULL;
     if (rules == NULL || rules->takes_updates == NULL) return NULL;
@@ -587,7 +592,7 @@ PHI__FN bool phi__head_apply(phi__run *run) {
 static bool phi__head_foresee_new(const phi__request_spec *spec, const phi__codec *codec,
                                   phi_arena *arena, phi__head *fresh, phi__head_told *told) {
     fresh->system = spec->system_prompt;
-    fresh->tools = (phi__tool_view *)(uintptr_t)spec->tools; /* only read */
+    fresh->tools = (phi__tool_view *)(uintptr_t)spec->tools; /* these tools are only read */
     fresh->count = spec->tool_count;
     fresh->id = phi__head_hash(fresh->system, fresh->tools, fresh->count);
     if (!phi__head_look(spec, codec, fresh, arena, told)) return false;

@@ -118,8 +118,8 @@ typedef struct phi_hook {
     /* QUESTION: the name of the server that asks. BEFORE_TOOL: phi_tool.source, or empty */
     phi_str source;
     phi_str question_kind; /* QUESTION: "elicitation", "sampling"... */
-    /* BEFORE_TOOL, in phi_permissions_desc.ask_fn: the rules that ask. The host owns them; this
-       pointer does not keep them alive */
+    /* BEFORE_TOOL, in phi_permissions_desc.ask_fn: the rules that ask. The host owns these rules;
+       this pointer does not keep them alive */
     struct phi_permissions *permissions;
 } phi_hook;
 
@@ -164,13 +164,13 @@ typedef struct phi_pending_item {
     phi_hook_point point;
     phi_call call; /* the call that waits, or that the decision is about */
     phi_str tool_name, tool_call_id, arguments;
-    /* DECISION of a filter: the input; of a question: its text; BUDGET: the limit */
+    /* DECISION: the input that a filter checks, or the question's text; BUDGET: the limit */
     phi_str text;
     /* BUDGET: the agent to call phi_budget_raise with: this agent, or an ancestor */
     phi_agent payer;
     bool has_deadline;             /* false: the wait has no limit */
     uint64_t left_ms;              /* time until the deadline */
-    phi_str source, question_kind; /* of a question or a tool call, as in phi_hook */
+    phi_str source, question_kind; /* set for a question or a tool call, as in phi_hook */
     /* DECISION: the waiting hook decides by itself (phi_hook.quiet), for example by a script. A
        dialog should not ask the person about it. */
     bool quiet;

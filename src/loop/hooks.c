@@ -6,21 +6,21 @@
 #include "loop/inner_in.h"
 
 struct phi__question {
-    phi__link link; /* in its agent's list */
+    phi__link link; /* link in the list of its agent's questions */
     phi__agent *agent;
     phi_call call; /* set if `of_call` */
     bool of_call;
     bool due;
-    bool asking; /* its hook is running: the question must not be freed now */
-    bool closed; /* withdrawn while its hook was running */
-    bool over;   /* its call is over */
-    bool freed;  /* its agent was freed; the question is in no list */
+    bool asking; /* the hook is running: the question must not be freed now */
+    bool closed; /* withdrawn while the hook was running */
+    bool over;   /* the call that led to the question is over */
+    bool freed;  /* the agent was freed; the question is in no list */
     phi__asked asked;
     phi__decision decision;
     uint32_t timeout_ms;
     void (*decided)(void *ctx, phi_verdict verdict, phi_str reply);
     void *ctx;
-    size_t bytes; /* of the struct and the strings after it */
+    size_t bytes; /* size of the struct and the strings after it */
 };
 
 PHI__FN void phi__decision_init(phi__decision *d, phi__agent *agent, phi__run *run,
@@ -33,8 +33,8 @@ PHI__FN void phi__decision_init(phi__decision *d, phi__agent *agent, phi__run *r
     phi__buf_init(&d->reply, &agent->memory);
 }
 
-/* Moves an open ticket to another state. False: the ticket is stale or decided, or it is held and
-   the verdict is not a denial. */
+/* Moves an open ticket to another state. False: the ticket is stale or decided, or the ticket is
+   held and the verdict is not a denial. */
 static bool phi__hooks_claim(phi__slots *tickets, uint32_t index, uint32_t gen, phi_verdict verdict,
                              uint32_t state) {
     return phi__slots_move(tickets, index, gen, PHI__TICKET_OPEN, state) ||
@@ -62,7 +62,7 @@ static void phi__decision_close(phi__decision *d) {
 }
 
 PHI__FN void phi__decision_drop(phi__decision *d) {
-    if (d->rt == NULL) return; /* it was never used */
+    if (d->rt == NULL) return; /* the decision was never used */
     phi__decision_close(d);
     d->state = PHI__DECISION_NONE;
     phi__buf_free(&d->reply);
@@ -109,7 +109,7 @@ static void phi__decision_timer(phi__timer *timer) {
     phi__buf_free(&words);
 }
 
-/* Returns the call's arguments that a person decides on, as the previous round has changed them. */
+/* Returns the call's arguments for the decision. The previous round may have changed them. */
 static phi_str phi__hooks_arguments(const phi__decision *d) {
     return d->round > 0 && d->point == PHI_HOOK_BEFORE_TOOL && d->reply.len > 0
                ? phi__buf_str(&d->reply)
@@ -185,7 +185,7 @@ static phi__hooked phi__hooks_decide_now(phi__decision *d, phi_hook *hook, phi_h
     d->point = hook->point;
     hook->ticket = phi__decision_ticket(d);
     hook->decided = again;
-    phi__buf before = d->reply; /* of the last round; the hook may return it as its reply */
+    phi__buf before = d->reply; /* the last round's reply, which the hook may return again */
     if (d->round > 0) {
         phi__buf_init(&d->reply, before.memory);
         hook->round = d->round;
@@ -202,7 +202,7 @@ static phi__hooked phi__hooks_decide_now(phi__decision *d, phi_hook *hook, phi_h
         phi__decision_close(d);
         if (verdict == PHI_WARN) return PHI__HOOK_WARN;
         if (verdict == PHI_ALLOW || verdict == PHI_WAIT) return PHI__HOOK_ALLOW;
-        return PHI__HOOK_DENY; /* also for an invalid verdict */
+        return PHI__HOOK_DENY; /* an invalid verdict denies, too */
     }
     if (outcome == PHI__HOOK_WAIT) {
         if (phi__decision_wait(d, hook)) return PHI__HOOK_WAIT;
@@ -231,7 +231,8 @@ PHI__FN phi__hooked phi__hooks_decide(phi__decision *d, phi_hook *hook, phi_hook
     return (phi__hooked)d->verdict;
 }
 
-/* Calls the agent's hook, except for a run that lacks memory: it could not wait for a decision. */
+/* Calls the agent's hook, except for a run that lacks memory, which could not wait for a
+   decision. */
 static phi__hooked phi__hooks_agent(phi__decision *d, phi_hook *hook) {
     phi__agent *agent = d->run->agent;
     if (!phi__hooks_wanted(agent, hook->point) || d->run->status == PHI_NO_MEMORY) {
@@ -450,8 +451,8 @@ static void phi__question_serve(phi__question *q) {
         phi__question_hooked(q, hooked);
 }
 
-/* Serves the questions that are due, at most as many as are open now. Later ones are due in the
-   next step. */
+/* Serves the questions that are due, at most as many as are open now. If more become due meanwhile,
+   the next step serves them. */
 static void phi__question_fire(phi__timer *timer) {
     phi__questions *questions = PHI__OWNER(timer, phi__questions, timer);
     phi__agent *agent = questions->agent;

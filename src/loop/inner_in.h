@@ -14,7 +14,7 @@ PHI__FN void phi__schedule_unready(phi__run *run); /* no effect if the run is no
 PHI__FN phi__run *phi__schedule_next_ready(phi_runtime *rt);
 PHI__FN bool phi__schedule_timer_set(phi__run *run, uint64_t at_us); /* the timer wakes the run */
 
-/* Publishes the agent's state for other threads. */
+/* Makes the agent's state visible to other threads. */
 PHI__FN void phi__schedule_publish_state(const phi__agent *agent, bool running);
 
 /* Reads the clock for values that are only displayed: a tape does not record this reading. */
@@ -23,7 +23,7 @@ PHI__FN uint64_t phi__schedule_look_us(const phi_runtime *rt);
 /* ---- session.c ---- */
 PHI__FN void phi__session_init(phi__sessions *sessions, phi_memory *memory);
 
-/* Every session must have been dropped before. */
+/* All sessions must have been dropped before. */
 PHI__FN void phi__session_free_all(phi__sessions *sessions);
 
 /* Returns the next run number of a segment. 0: no memory; nothing changed. */
@@ -32,8 +32,8 @@ PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *sessio
 /* Takes the last number back, because its run could not begin. */
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment);
 
-/* Replaces *session by one with another id (a UUID) and no counts. A session without other users is
-   renamed, which needs no memory. False: no memory; nothing changed. */
+/* Replaces *session by a session with another id (a UUID) and no counts. A session without other
+   users is renamed, which needs no memory. False: no memory; nothing changed. */
 PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session, phi_str id);
 
 /* Records that a run with this id begins. False: no memory; nothing changed. */
@@ -70,18 +70,19 @@ PHI__FN phi__state phi__feature_held_as(const phi__run *run);
 
 /* ---- events.c ---- */
 PHI__FN void phi__events_free(phi__events *events);
-PHI__FN phi__answer *phi__answer_new(phi__run *run); /* for the run's current turn */
-PHI__FN void phi__answer_drop(phi__answer *answer);  /* drops one reference; NULL is allowed */
-PHI__FN bool phi__answer_room(phi__answer *answer);  /* allocates a view of all blocks */
+/* makes an answer for the run's current turn */
+PHI__FN phi__answer *phi__answer_new(phi__run *run);
+PHI__FN void phi__answer_drop(phi__answer *answer); /* drops one reference; NULL is allowed */
+PHI__FN bool phi__answer_room(phi__answer *answer); /* allocates a view of all blocks */
 
 /* Returns the answer so far as a message. NULL: no memory. */
 PHI__FN const phi_message *phi__answer_whole(phi__answer *answer);
 
-/* Ends an answer: `final`, in the thread, replaces the assembly. NULL: there is no answer. */
+/* Ends an answer: `final`, in the thread, replaces the assembly. final NULL: there is no answer. */
 PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final);
 
-/* Queues an event with a copy of a tool result's texts and images as its message, and of its
-   child_loop_id. False: no memory. */
+/* Queues an event whose message has copies of a tool result's texts and images, and copies the
+   event's child_loop_id. False: no memory. */
 PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
                                    const phi_message *part);
 
@@ -98,9 +99,10 @@ PHI__FN bool phi__events_emit_opaque(phi__agent *agent, uint32_t block_index, ph
 
 /* Emits PHI_EV_WARNING about the call of this block. False: no memory. */
 PHI__FN bool phi__events_warn_call(phi__agent *agent, const phi_content *block, phi_str text);
-PHI__FN bool phi__events_backlog(const phi__agent *agent); /* true if the host pops no events */
+/* true if the queued events have reached event_queue_bytes */
+PHI__FN bool phi__events_backlog(const phi__agent *agent);
 
-/* stamp sets the message's time, loop id and turn. entry makes a log entry with them. */
+/* stamp sets the message's time, loop id and turn. entry makes a log entry with the same values. */
 PHI__FN void phi__events_stamp(const phi__run *run, phi_message *message);
 PHI__FN phi__entry phi__events_entry(const phi__run *run, phi_entry_kind kind);
 
@@ -157,7 +159,7 @@ PHI__FN void phi__input_poll_end(phi__run *run); /* gives up a waiting poll */
 PHI__FN bool phi__input_deliver(phi__run *run);
 PHI__FN void phi__filter_init(phi__run *run);
 
-/* Filters the prompts, or the pending input. Warnings are added to the messages. DENY: the reason
+/* Filter the prompts, or the pending input. Warnings are added to the messages. DENY: the reason
    was emitted, and the rejected input was dropped. */
 PHI__FN phi__hooked phi__filter_prompts(phi__run *run);
 PHI__FN phi__hooked phi__filter_pending(phi__run *run);
@@ -181,13 +183,13 @@ PHI__FN void phi__posts_read(phi_runtime *rt);
 PHI__FN uint64_t phi__charge_tokens(const phi_usage *usage);
 PHI__FN void phi__charge_clear(phi__run *run); /* called when a turn begins */
 
-/* Charges the turn's answer, or an attempt. */
+/* Charge the turn's answer, or an attempt. */
 PHI__FN void phi__charge_turn(phi__run *run, const phi_usage *usage);
 PHI__FN void phi__charge(phi__run *run, const phi_usage *usage);
 
 PHI__FN void phi__budget_release(phi__run *run); /* releases the reservation, if any */
 
-/* Returns the failure for runs that the agent's memory limit ends. NULL: it has no limit. */
+/* Returns the failure for runs that the agent's memory limit ends. NULL: the agent has no limit. */
 PHI__FN const phi_failure *phi__at_limit_of(const phi__agent *agent);
 
 PHI__FN bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted, char *reason,
@@ -232,7 +234,7 @@ enum { PHI__TOOLSET_SHOWN = 0, PHI__TOOLSET_HIDDEN, PHI__TOOLSET_DEFERRED };
 
 /* Copies tools for this run only. False: no memory. */
 PHI__FN bool phi__toolset_take_run(phi__run *run, const phi_tool *tools, size_t count);
-PHI__FN void phi__toolset_free_run(phi__run *run); /* no effect if there are none */
+PHI__FN void phi__toolset_free_run(phi__run *run); /* no effect if the run has no own tools */
 
 PHI__FN void phi__toolset_free(phi__toolset *set);
 
@@ -261,28 +263,28 @@ PHI__FN phi_status phi__provider_encode(phi__run *run);
 /* Starts an answer of an in-process provider. */
 PHI__FN phi_status phi__provider_open(phi__run *run);
 
-/* Polls the provider once. False: poll again; *wait: only when the run is woken. */
+/* Polls the provider, at most once in a step. True: the answer has ended. False: sets *wait. */
 PHI__FN bool phi__provider_poll(phi__run *run, bool *wait);
 
 /* No effect if nothing is open. A close inside the provider's poll is deferred to the run's end. */
 PHI__FN void phi__provider_close(phi__run *run);
 
 /* ---- transfer.c ---- */
-PHI__FN void phi__fetch_resume(phi__fetch *fetch); /* no effect if it is not paused */
+PHI__FN void phi__fetch_resume(phi__fetch *fetch); /* no effect if the fetch is not paused */
 PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
                                       const phi_request *request, const phi_deadlines *deadlines,
                                       uint64_t max_bytes, const phi__transfer_owner *owner,
                                       phi__transfer **out);
 PHI__FN phi_str phi__transfer_unread(const phi__transfer *transfer);
 
-/* Marks bytes as decoded. alive: they contained a meaningful event. Returns the unread bytes. */
+/* Marks bytes as decoded. alive: these bytes had a meaningful event. Returns the unread bytes. */
 PHI__FN phi_str phi__transfer_took(phi__transfer *transfer, size_t bytes, bool alive);
-PHI__FN void phi__transfer_alive(phi__transfer *transfer); /* a meaningful event was seen */
+PHI__FN void phi__transfer_alive(phi__transfer *transfer); /* reports a meaningful event */
 
 /* Cancels a transfer that has not ended. NULL is allowed. */
 PHI__FN void phi__transfer_close(phi__transfer *transfer);
 
-/* Maps a provider's (transfer) or a transport's (network) status to the status of the run. */
+/* Map the status of a provider (transfer) or of a transport (network) to the status of the run. */
 PHI__FN phi_status phi__transfer_status(phi_status status);
 PHI__FN phi_status phi__network_status(phi_status status);
 
@@ -296,9 +298,9 @@ PHI__FN bool phi__thinking_look(phi__run *run);
 /* True if the policy has left out messages. */
 PHI__FN bool phi__thinking_left_out(const phi__run *run);
 
-/* True if a server refused the request for its thinking, although phi's record of the prefix
-   matches, so something on the way has changed it. The text searched for is from the
-   documentation. */
+/* True if a server refused the request because of its thinking, although phi's record of the prefix
+   matches: something between phi and the server has changed the prefix. The text that is searched
+   for comes from the provider's documentation. */
 PHI__FN bool phi__thinking_refused(const phi__run *run, const phi_failure *failure);
 
 /* Marks an answer with the numbers of the request that it answers. */
@@ -319,19 +321,20 @@ PHI__FN bool phi__ask_list_pin(phi__run *run);
 /* ---- attempt.c ---- */
 /* Charges the cost so far before the answer is discarded. No effect without an attempt. */
 PHI__FN void phi__attempt_charge(phi__run *run);
-PHI__FN void phi__attempt_detach(phi__run *run); /* closes its transfer or provider call */
+/* closes the attempt's transfer or provider call */
+PHI__FN void phi__attempt_detach(phi__run *run);
 
-/* Removes secrets from a tool's result: those of the turn's requests, and the agent's key. Returns
-   NULL if result is NULL. */
+/* Removes the secrets of the turn's requests and the agent's key from a tool's result. Returns NULL
+   if result is NULL. */
 PHI__FN phi_message *phi__attempt_hide(phi__run *run, phi_message *result);
 PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure,
                                        phi_status status);
 
-/* Frees an attempt that has ended or must not continue. No effect without one. */
+/* Frees an attempt that has ended or must not continue. No effect without an attempt. */
 PHI__FN void phi__attempt_drop(phi__run *run);
 
-/* broken: ends an attempt whose transport failed. classify: ends one whose server returned an
-   error, from the collected body. */
+/* broken: ends an attempt whose transport failed. classify: ends an attempt whose server returned
+   an error; the body of the error was collected. */
 PHI__FN phi__state phi__attempt_broken(phi__run *run);
 PHI__FN phi__state phi__attempt_classify(phi__run *run);
 
@@ -360,9 +363,9 @@ PHI__FN void phi__attempt_close(phi__run *run, bool settle);
 /* ---- tools.c ---- */
 PHI__FN void phi__round_clear(phi__run *run); /* called when a turn begins */
 
-/* Creates the reply's calls, without beginning one or emitting events. False: no memory. */
+/* Creates the reply's calls, but begins none and emits no events. False: no memory. */
 PHI__FN bool phi__tools_lay_calls(phi__run *run);
-PHI__FN void phi__tools_detach(phi__run *run); /* calls each `cancel`; frees nothing */
+PHI__FN void phi__tools_detach(phi__run *run); /* cancels the calls; frees nothing */
 PHI__FN void phi__tools_drop(phi__run *run);
 
 PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait);
@@ -385,10 +388,10 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
 PHI__FN void phi__call_poll_all(phi_runtime *rt);
 
 /* ---- cap.c ---- */
-/* Gives a claimed call its result. NULL: memory ran out. */
+/* Gives a claimed call its result. result NULL: memory ran out. */
 typedef phi_status (*phi__cap_give_fn)(phi__toolcall *call, const phi_tool_result *result);
 
-/* Returns the size limit for a result's texts: the smaller one of the agent and the tool. */
+/* Returns the size limit for a result's texts: the smaller of the agent's and the tool's limits. */
 PHI__FN uint32_t phi__cap_most(const phi__toolcall *call);
 
 /* True if an image, a document or audio is larger than `most` bytes. */
@@ -400,12 +403,12 @@ PHI__FN phi_status phi__cap_begin(phi__toolcall *call, const phi_tool_result *re
 
 /* Writes a slice of the file. The last slice gives the result. */
 PHI__FN void phi__cap_more(phi__toolcall *call);
-PHI__FN void phi__cap_finish(phi__toolcall *call); /* writes everything now */
+PHI__FN void phi__cap_finish(phi__toolcall *call); /* writes the rest of the file now */
 PHI__FN void phi__cap_drop(phi__toolcall *call);   /* gives no result and removes the file */
 
 /* ---- draft.c ---- */
-/* Moves a run that has not begun, and its prompts, into the agent's new log. Its entries in the old
-   log stay there. False: no memory; the run is unchanged. */
+/* Moves a run that has not begun, and its prompts, into the agent's new log. The run's entries in
+   the old log stay there. False: no memory; the run is unchanged. */
 PHI__FN bool phi__draft_rehome(phi__run *run, const phi_thread *before);
 
 /* Closes the run's response, if there is one, when AGENT_END is emitted. Needs no memory. */
@@ -436,7 +439,7 @@ PHI__FN void phi__stored_updated(phi__run *run); /* like phi__stored_run, and em
 /* Returns the entry of the run's reply. NULL: there is no reply. */
 PHI__FN const phi__entry *phi__stored_reply_entry(const phi__run *run);
 
-PHI__FN void phi__stored_step(phi_runtime *rt); /* writes other grown threads, a part at a time */
+PHI__FN void phi__stored_step(phi_runtime *rt); /* writes other threads that have grown, in parts */
 
 /* Evicts stored entries outside of the view. */
 PHI__FN void phi__stored_evict(phi_runtime *rt);
@@ -445,12 +448,13 @@ PHI__FN void phi__stored_evict(phi_runtime *rt);
 /* Makes room before a run that has emitted no event; does so once. *wait: the run continues in the
    next step. False: no memory. A compactor may free the agent: check agent->slot. */
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait);
-PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status); /* records how its run ended */
+/* records how the agent's run ended */
+PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status);
 
 /* Called when a prompt found no memory: the next step makes room. */
 PHI__FN void phi__forget_press(phi__agent *agent);
 
-PHI__FN void phi__forget_unpress(phi__agent *agent); /* removes it from rt->pressed */
+PHI__FN void phi__forget_unpress(phi__agent *agent); /* removes the agent from rt->pressed */
 
 PHI__FN void phi__forget_step(phi_runtime *rt); /* makes room for the agents in rt->pressed */
 

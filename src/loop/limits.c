@@ -94,7 +94,8 @@ static phi__run *phi__pot_of(const phi__agent *agent) {
     return NULL;
 }
 
-/* Takes up to `wanted` out of a pot. The caller then reserves it again for the calling agent. */
+/* Takes up to `wanted` out of a pot. The caller then reserves this amount again for the calling
+   agent. */
 static phi_spending phi__pot_take(phi__run *pot, const phi_spending *wanted) {
     phi_spending taken = PHI_ZERO;
     if (pot == NULL) return taken;
@@ -146,7 +147,7 @@ PHI__FN bool phi__pot_reserve(phi__run *run, uint64_t tokens, double cost, uint6
     wanted.tokens = tokens;
     wanted.cost = cost;
     wanted.requests = calls;
-    /* its own call was already counted when the attempt began */
+    /* if an attempt has begun, takes back the run's own call, which is counted already */
     own.requests = run->reserved.requests == 0 && !run->pot ? 1 : 0;
     phi__limits_line_take(run->agent, &own);
     run->pot = true;
@@ -190,8 +191,8 @@ static void phi__charge_run(phi__run *run, const phi_usage *usage, double cost) 
     run->agent->spent.run_cost += cost;
 }
 
-/* Charges a hidden agent's cost to its ancestors. Their active runs are charged if the agent is
-   of_run. */
+/* Charges a hidden agent's cost to its ancestors. If the agent is of_run, the ancestors' active
+   runs are charged, too. */
 static void phi__charge_above(const phi__agent *child, const phi_usage *usage, double cost) {
     bool of_run = true;
     while (child->tree.parent != NULL && phi__find_hidden(child)) {

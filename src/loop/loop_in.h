@@ -35,7 +35,7 @@ PHI__FN void phi__schedule_cancel_tree(phi__agent *agent, bool after_turn);
 PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
     PHI_PRINTF(3, 4);
 
-/* words: may be NULL. */
+/* Returns the last error's status, and the message in *words. words may be NULL. */
 PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words);
 
 /* Returns NULL if the handle is stale. */
@@ -48,8 +48,8 @@ PHI__FN bool phi__own(phi_memory *memory, phi_str text, phi_str *out);
 PHI__FN void phi__disown(phi_memory *memory, phi_str *s);
 
 /* ---- pump.c ---- */
-/* Makes and frees the loop's parts of a runtime. Before free, all agents must be freed, and then
-   the registered providers be released, while the transport still works. */
+/* Make and free the loop's parts of a runtime. Before these are freed, all agents must be freed,
+   and then the registered providers released while the transport still works. */
 PHI__FN void phi__pump_init(phi_runtime *rt);
 PHI__FN void phi__pump_free(phi_runtime *rt);
 PHI__FN void phi__provider_free_all(phi_runtime *rt);
@@ -59,9 +59,10 @@ PHI__FN void phi__pump(phi_runtime *rt, int timeout_ms);
 PHI__FN int phi__pump_next(const phi_runtime *rt); /* see phi_next_timeout */
 
 /* ---- session.c ---- */
-/* Returns the session with this id and adds a user. Creates it if needed. NULL: no memory. */
+/* Returns the session with this id and adds a user. Creates a missing session. NULL: no memory. */
 PHI__FN phi__session *phi__session_take(phi__sessions *sessions, phi_str id);
-PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session); /* NULL: ignored */
+/* NULL is ignored */
+PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session);
 
 PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment);
 
@@ -114,7 +115,7 @@ PHI__FN phi_status phi__feature_opened(phi__agent *agent);
    shortened: the reason was a lack of memory. */
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened);
 
-/* Returns the feature's state. NULL: the feature is not named. */
+/* Returns the feature's state. NULL: the runtime does not have the feature. */
 PHI__FN void *phi__feature_run_state(const phi__run *run, phi__feature_fn feature);
 PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn feature);
 
@@ -138,7 +139,7 @@ PHI__FN void phi__events_unreserve(phi__agent *agent);
    returns false; the run must then end. */
 PHI__FN bool phi__events_emit_surely(phi__agent *agent, const phi_event *event);
 
-PHI__FN bool phi__events_reserve_free(const phi__agent *agent); /* also if there is no reserve */
+PHI__FN bool phi__events_reserve_free(const phi__agent *agent); /* true without a reserve, too */
 
 /* Calls phi__edit_rewrite or phi__truncate for the run. */
 PHI__FN phi_status phi__events_rewrite(phi__run *run, const phi_rewrite *rewrite);
@@ -154,7 +155,8 @@ PHI__FN phi_status phi__question_open(phi_agent agent, const phi__question_desc 
    still exist. NULL is allowed. */
 PHI__FN void phi__question_close(phi__question *question);
 
-/* Fills in the arguments that every hook of a run gets. The caller sets those of the point. */
+/* Fills in the arguments that every hook of a run gets. The caller sets the arguments of the
+   point. */
 PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point);
 
 /* Calls the agent's hook function. Returns PHI__HOOK_ALLOW if the agent does not want the point. */
@@ -165,7 +167,7 @@ PHI__FN phi__state phi__hooks_next(phi__run *run, phi__hooked hooked, phi__state
                                    phi__state next, phi__state denied, bool *wait);
 PHI__FN bool phi__hooks_wanted(const phi__agent *agent, phi_hook_point point);
 
-/* Drops a decision that is not needed any more; its ticket becomes stale. Works in any state. */
+/* Drops a decision that is not needed any more. The ticket becomes stale. Works in any state. */
 PHI__FN void phi__decision_drop(phi__decision *decision);
 
 /* For hooks of other rooms. watch: `over` is called once when the ticket becomes stale for any
@@ -177,7 +179,7 @@ PHI__FN void phi__hooks_unwatch(phi_ticket ticket);
 PHI__FN void phi__hooks_hold(phi_ticket ticket);
 PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply);
 
-/* Describes the first thing that an agent waits for, or its model's answer. */
+/* Describes the first item that an agent waits for, or else the model's answer. */
 PHI__FN void phi__pending_of(const phi__agent *agent, phi_pending_item *out);
 
 /* ---- input.c ---- */
@@ -186,10 +188,10 @@ PHI__FN void phi__input_free_queues(phi__agent *agent); /* leaves all three queu
 /* Makes a text block. The text still belongs to the caller. */
 PHI__FN phi_content phi__input_text(phi_str text);
 
-/* Messages injected before this position in the inbox were for an earlier run. */
+/* Makes the run ignore messages that were injected before this position in the inbox. */
 PHI__FN void phi__input_since(phi__run *run, uint64_t at);
 
-/* Reports the messages in the queues that outlive a run as dropped, and empties the queues. */
+/* Empties the queues that outlive a run, and reports their messages as dropped. */
 PHI__FN void phi__input_drop_kept(phi__agent *agent, const char *why);
 
 /* details: writes a host's id and refs as a message's details; nothing if both are NULL. check:
@@ -234,12 +236,13 @@ PHI__FN bool phi__pot_reserve(phi__run *run, uint64_t tokens, double cost, uint6
                               char *reason, size_t size);
 
 /* hold: reserves a model call of a run that has not begun, in *held and in the budgets of the agent
-   and all ancestors. give: returns it to one agent. The caller returns it to each agent separately,
-   because the tree may have changed. */
+   and all ancestors. give: returns the reservation to one agent. The caller does this for each
+   agent separately, because the tree may have changed. */
 PHI__FN bool phi__budget_hold(phi__agent *agent, uint64_t tokens, double cost, phi_spending *held,
                               char *reason, size_t size);
 PHI__FN void phi__budget_give(phi__agent *agent, const phi_spending *held);
-PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms); /* true if time is left */
+/* true if the run has time for the delay */
+PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms);
 PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size);
 
 /* ---- turn.c ---- */
@@ -251,8 +254,8 @@ PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_
    woken. RUN_ON: the run must not pause, or has paused long enough. The caller ends the pause. */
 PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait);
 
-/* Makes the common part of all requests of the agent, without items. The tools have names or
-   definitions. False: no memory. */
+/* Makes the common part of all requests of the agent, without items. The tools are in the
+   protocol's form. False: no memory. */
 PHI__FN bool phi__ask_spec(phi__agent *agent, phi_arena *arena, phi__request_spec *spec);
 
 /* ---- projection.c ---- */
@@ -260,16 +263,18 @@ PHI__FN bool phi__ask_spec(phi__agent *agent, phi_arena *arena, phi__request_spe
 PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__proj_order *order);
 PHI__FN void phi__projection_clear(phi__run *run); /* forces a new projection */
 
-/* Returns the items that a projection selects from a view, in the arena. All of them if it has no
-   places. rendered: with their cached renderings, which belong to the runs. NULL: no memory. */
+/* Returns the items that a projection selects from a view, in the arena. If the projection has no
+   places, returns all items. rendered: with their cached renderings, which belong to the runs.
+   NULL: no memory. */
 PHI__FN phi__item *phi__projection_items(phi_arena *arena, const phi__fold *fold,
                                          const phi__projection *made, bool rendered);
 
-/* Returns the agent's counter. If it or its count_text is NULL, the built-in estimate is used. */
+/* Returns the agent's counter. If the result or its count_text is NULL, the built-in estimate is
+   used. */
 PHI__FN const phi_token_counter *phi__projection_counter(const phi__agent *agent);
 
-/* Token counts by that counter. view: of all in the agent's view. tool: of its tools and the schema
-   of its format. */
+/* Return token counts by the agent's counter. view: of all messages in the agent's view. tool: of
+   the agent's tools and the schema of its format. */
 PHI__FN uint64_t phi__projection_view_tokens(const phi__agent *agent);
 PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent);
 PHI__FN uint64_t phi__projection_overhead(const phi__run *run);
@@ -292,14 +297,15 @@ PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_aren
    Changes only the request. False: no memory. */
 PHI__FN bool phi__head_foresee(const phi__agent *agent, phi__request_spec *spec, phi_arena *arena);
 
-/* Copies the head of an agent whose history this one continues, if it has one. False: no memory. */
+/* Copies the head of `from`, if it has one. The agent continues the history of `from`. False: no
+   memory. */
 PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from);
 
 /* ---- toolset.c ---- */
-/* Check tools. phi_last_error names the faulty tool and the fault. one: a named tool, except for
-   its name's form. names: only the names, which another model may not accept; the message begins
-   with `what`, and `own` is the model's provider or NULL. all: everything, by the model, provider
-   and hooks of the desc. */
+/* Check tools. phi_last_error names the faulty tool and the fault. one: a tool that has a name;
+   does not check the form of the name. names: only the names, which another model may not accept;
+   the message begins with `what`, and `own` is the model's provider or NULL. all: everything, by
+   the model, provider and hooks of the desc. */
 PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *rules,
                                        const phi_tool *tool);
 PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const char *what, const phi_provider *own,
@@ -322,7 +328,8 @@ PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory,
 PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
                                uint32_t timeout_ms);
 
-PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name); /* NULL: none */
+/* NULL: no tool has this name */
+PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name);
 
 /* The next refresh checks all tools again, because the rules for tools have changed. */
 PHI__FN void phi__sources_recheck(phi__agent *agent);
@@ -352,23 +359,23 @@ PHI__FN void phi__speaker_set(phi__agent *agent, const phi__speaker *seat);
 
 /* ---- transfer.c ---- */
 /* Opens a fetch. phi_last_error has the message. PHI_BAD_ARG: the URL or a header cannot be sent.
-   PHI_MISUSE: the runtime is closing, or a tape is played. PHI_FULL: too many fetches stay open in
-   silence. PHI_NO_MEMORY. Errors of the transport are reported by on_end. */
+   PHI_MISUSE: the runtime is closing, or a tape is played. PHI_FULL: too many fetches with `stands`
+   are open. PHI_NO_MEMORY. Errors of the transport are reported by on_end. */
 PHI__FN phi_status phi__fetch_open(phi_runtime *rt, const phi__fetch_desc *desc, phi__fetch **out);
 
-/* Cancels the fetch without on_end. NULL is allowed, and so is a call inside its on_end. */
+/* Cancels the fetch without on_end. NULL is allowed, and so is a call inside the fetch's on_end. */
 PHI__FN void phi__fetch_close(phi__fetch *fetch);
 
-/* True if the text can be a header's value: no control characters except the tab. */
+/* True if the text can be a header's value: it has no control characters except the tab. */
 PHI__FN bool phi__fetch_value_fits(phi_str value);
-PHI__FN bool phi__fetch_name_fits(phi_str name); /* true for a token of RFC 9110 */
+PHI__FN bool phi__fetch_name_fits(phi_str name); /* true if the name is a token of RFC 9110 */
 
 /* Ends all fetches with PHI_CANCELLED: in the next step (cancel), or at once (end). */
 PHI__FN void phi__fetch_cancel_all(phi_runtime *rt);
 PHI__FN void phi__fetch_end_all(phi_runtime *rt);
 PHI__FN const phi__transfer_port *phi__transfer_port_get(void);
 
-/* Input of a transfer that bypasses the tape. */
+/* Give input directly to a transfer; the tape does not see this input. */
 PHI__FN phi_status phi__transfer_stage_now(phi_transfer transfer, phi_transfer_stage stage);
 PHI__FN phi_status phi__transfer_head_now(phi_transfer transfer, int http_status,
                                           const char *headers, size_t len);
@@ -377,7 +384,7 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer transfer, phi_status statu
                                          const char *words);
 
 /* ---- model_call.c ---- */
-/* Names the cause, as far as known, of thinking being left out. The string is static. */
+/* Returns a text that says why thinking was left out, as far as this is known. Static. */
 PHI__FN const char *phi__thinking_cause(const phi__agent *agent, phi__prefix_cause cause,
                                         bool hooks, bool policy);
 
@@ -394,7 +401,7 @@ PHI__FN void phi__attempt_rewind(phi__run *run); /* frees the turn's memory, res
 PHI__FN void phi__round_settle(phi__run *run);
 
 /* Sets a function that is called before the call's state is freed, even if the call was finished
-   from outside; the tool's `cancel` is not called then. */
+   from outside. (The tool's `cancel` is not called in that case.) */
 PHI__FN void phi__call_on_gone(phi_call call, void (*gone)(void *state));
 
 /* Gives an error result, unless the call has a result. */
@@ -407,7 +414,8 @@ static inline const char *phi__loop_words(const phi__toolcall *call, phi_text wh
 /* True while the call waits for its result. Any thread may call it. */
 PHI__FN bool phi__call_pending(phi_call handle);
 
-/* With a tape. take: settles the call with a result that was let in. unclaim: undoes a claim. */
+/* take: gives a claimed call its result; with a tape, after the tape has let the result in.
+   unclaim: makes a claimed call pending again. */
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
 PHI__FN void phi__call_unclaim(phi__toolcall *call);
 
@@ -419,11 +427,11 @@ PHI__FN phi_status phi__update_text(phi_call call, phi_str text);
 PHI__FN phi_status phi__update_progress(phi_call call, phi_str text);
 
 /* ---- cap.c ---- */
-/* Copies a result into a message: loop_id is its run, extension_data its effects. NULL: no
-   memory. */
+/* Copies a result into a message: loop_id is the result's child_loop_id, extension_data its
+   effects. NULL: no memory. */
 PHI__FN phi_message *phi__results_keep(phi_arena *arena, const phi_tool_result *result);
 
-/* Converts such a message back into a result, which points into the message. */
+/* Converts a message of phi__results_keep back into a result, which points into the message. */
 PHI__FN phi_tool_result phi__results_given(const phi_message *message);
 
 /* Makes random bytes for file names. With a tape they are a hash of the call instead: when a tape
@@ -457,7 +465,8 @@ PHI__FN double phi__run_temperature(const phi__run *run); /* negative: not set *
 
 /* Copies the run's state so far into the response. */
 PHI__FN void phi__responses_update(phi__response *response, const phi__run *run);
-PHI__FN void phi__responses_drop_one(phi__response *response); /* its handle becomes stale */
+/* makes the response's handle stale */
+PHI__FN void phi__responses_drop_one(phi__response *response);
 
 /* ---- stored.c ---- */
 /* Evicts messages that an agent with a memory limit has just cleared. This is possible at once,
@@ -465,7 +474,8 @@ PHI__FN void phi__responses_drop_one(phi__response *response); /* its handle bec
 PHI__FN void phi__stored_evict_now(phi__agent *agent);
 
 /* ---- forget.c ---- */
-/* Returns the log's limit in bytes if the log is near it and a compaction would be done; else 0. */
+/* Returns the log's limit in bytes if the log is near the limit and a compaction would be done;
+   else 0. */
 PHI__FN size_t phi__forget_near(const phi__agent *agent);
 
 #endif

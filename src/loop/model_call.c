@@ -1,7 +1,7 @@
 /* model_call.c - the messages of a model call with the host's changes, and the earlier thinking
    that the call leaves out.
 
-   The list is made once for a turn, and used by all its attempts. Without a hook for it, the
+   The list is made once for a turn, and used by all its attempts. Without a hook for the list, the
    thread's own projection is used, with its cached renderings. */
 #include "loop/inner_in.h"
 
@@ -13,7 +13,8 @@
    warning, and phi_agent_explain gets figures. */
 
 static const phi__prefix *phi__thinking_prefix(const phi__run *run) {
-    if (run->agent->provider != NULL) return NULL; /* a host's provider: no codec rendered it */
+    /* a host's provider: no codec rendered the request */
+    if (run->agent->provider != NULL) return NULL;
     return run->attempt.encoder.prefix;
 }
 

@@ -50,7 +50,7 @@ PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run) {
     const phi_token_counter *counter = phi__projection_counter(run->agent);
     const phi_thread *thread = run->agent->thread;
     const phi__fold *fold = &thread->fold;
-    uint64_t changed = thread->ops.last_seq; /* in any lane, because rewrites are rare */
+    uint64_t changed = thread->ops.last_seq; /* the last rewrite in any lane; rewrites are rare */
     uint32_t untold = (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ITEM_UNMEASURED;
     size_t from;
     phi__tracker tracker = PHI_ZERO;
@@ -165,7 +165,8 @@ static bool phi__projection_emit(phi__run *run, phi_event_kind kind, phi_str tex
     return phi__events_emit(agent, &event);
 }
 
-/* Emits SUMMARY_NEEDED once, until more entries need one. Begins it if the policy says so. */
+/* Emits SUMMARY_NEEDED, and again only when more entries need a summary. Begins the summary if the
+   policy says so. */
 static bool phi__projection_need(phi__run *run) {
     phi__agent *agent = run->agent;
     const phi_policy *policy = phi__projection_policy(agent);
@@ -211,7 +212,7 @@ static bool phi__projection_make(phi__run *run) {
         if (projected != NULL) memset(&projected->last, 0, sizeof projected->last);
         return true;
     }
-    order.extensions = true; /* a hook may convert them to messages */
+    order.extensions = true; /* a hook may convert extensions to messages */
     if (phi__project(&order, &run->arena, &made) != PHI_OK) return false;
     phi__item *items = phi__projection_items(&run->arena, fold, &made, true);
     if (items == NULL) return false;

@@ -211,7 +211,8 @@ PHI__FN void phi__provider_close(phi__run *run) {
     if (!run->hosted.open) return;
     if (run->hosted.in_list) phi__list_take(&run->agent->rt->polled, &run->hosted.link);
     run->hosted.in_list = false;
-    if (run->hosted.in_call && !run->agent->rt->abandoned) return; /* its poll runs: close later */
+    /* called inside the provider's poll: close later */
+    if (run->hosted.in_call && !run->agent->rt->abandoned) return;
     run->hosted.open = false;
     provider->close(provider->user_data, run->hosted.call);
 }

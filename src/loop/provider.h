@@ -21,7 +21,7 @@ extern "C" {
 typedef struct phi_tool_spec {
     phi_str name, description, schema; /* schema: JSON text of an object */
     bool strict;                       /* phi_tool.strict */
-    /* phi_tool.raw, or phi_raw_tool.json (which has no name); empty: no raw tool of this
+    /* phi_tool.raw, or phi_raw_tool.json (then `name` is empty); empty: no raw tool of this
        protocol */
     phi_str raw;
 } phi_tool_spec;
@@ -61,8 +61,8 @@ typedef enum phi_poll { PHI_POLL_AGAIN, PHI_POLL_DONE } phi_poll;
             except phi_step, phi_runtime_close and phi_runtime_free. The others may call only the
             functions of phi_answer and of arenas. */
 typedef struct phi_provider {
-    /* the provider's name; copied. With the name of one of phi's protocols the provider replaces
-       phi's code for that protocol */
+    /* the provider's name; copied. If this is the name of one of phi's protocols, the provider
+       replaces phi's code for the protocol */
     const char *protocol;
     void *user_data;
     /* Begins an answer; the other functions get *call. Any status but PHI_OK: the model call fails,
@@ -99,9 +99,9 @@ typedef struct phi_provider {
 } phi_provider;
 
 /* Registers a provider with a runtime. Agents that are made or get a model later find the provider
-   by its protocol; the last one registered under a name is used. An agent keeps its provider until
-   it gets another model. Copied. PHI_BAD_ARG: no name, or functions of neither or of both kinds;
-   phi_last_error says which. PHI_NO_MEMORY. Pumping thread. */
+   by its protocol; the last provider registered under a name is used. An agent keeps its provider
+   until it gets another model. Copied. PHI_BAD_ARG: no name, or functions of neither or of both
+   kinds; phi_last_error says which. PHI_NO_MEMORY. Pumping thread. */
 PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *provider);
 
 #ifdef __cplusplus

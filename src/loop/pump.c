@@ -79,7 +79,8 @@ static void phi__pump_poll(phi_runtime *rt) {
     rt->step.round++;
     phi__call_poll_all(rt);
     for (phi__link *link = rt->polled.first; link != NULL; link = link->next)
-        phi__schedule_wake(PHI__OWNER(link, phi__run, hosted.link)); /* its model is polled */
+        /* the woken run polls its model */
+        phi__schedule_wake(PHI__OWNER(link, phi__run, hosted.link));
     if (rt->fetches.ready.first != NULL) phi__fetch_pump(rt);
 }
 
@@ -120,7 +121,7 @@ static void phi__pump_taped(phi_runtime *rt, int timeout_ms) {
     phi__pump_taped_posts(rt);
     if (rt->tape->plays) {
         rt->tape->player->rest(rt->tape);
-        phi__pump_io(rt, 0); /* for tools that run again */
+        phi__pump_io(rt, 0); /* for tools that run again when a tape is played */
     } else
         phi__pump_record(rt, wait);
     phi__pump_poll(rt);

@@ -3,8 +3,8 @@
 
    A run that lacks memory ends with an error event that needs no memory. Its agent can be prompted
    again. A snapshot leaves out everything that can be made again: a request, a current stream, a
-   question to a hook. All states from a turn's beginning to its answer are saved as the first
-   one. */
+   question to a hook. All states from a turn's beginning to its answer are saved as the first of
+   these states. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
@@ -162,7 +162,7 @@ PHI__FN bool phi__run_emit_start(phi__run *run) {
 
 /* ---- continuing, ending ---- */
 
-/* Ends what the run waits for, and releases its budget. */
+/* Ends all waits of the run, and releases its budget. */
 static void phi__run_end_waits(phi__run *run) {
     run->end.over = true;
     phi__pause_end(run);
@@ -174,7 +174,7 @@ static void phi__run_end_waits(phi__run *run) {
 /* After this, nothing wakes the run, and the run calls nothing. */
 static void phi__run_detach(phi__run *run) {
     phi__schedule_unready(run);
-    if (!run->end.over) phi__attempt_charge(run); /* the agent's ancestors pay for it */
+    if (!run->end.over) phi__attempt_charge(run); /* the agent's ancestors pay for the attempt */
     phi__run_end_waits(run);
     phi__tools_detach(run);
     phi__attempt_detach(run);
@@ -234,7 +234,7 @@ static bool phi__run_is_memory_failure(const phi__run *run) {
 }
 
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
-    if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was already emitted */
+    if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* the error was already emitted */
     if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
     phi__decision_drop(&run->decision);
     phi__pause_end(run);
@@ -246,7 +246,7 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     const phi_failure *why = phi__run_limit_failure(run->agent, &run->refusals);
     if (why == NULL) why = &phi__run_out_of_memory;
     if (run->failure == NULL) return phi__run_fail(run, why, PHI_NO_MEMORY);
-    run->failure = why; /* a run emits one PHI_EV_ERROR, and this one has failed before */
+    run->failure = why; /* a run emits only one PHI_EV_ERROR, and this run has emitted it */
     run->status = PHI_NO_MEMORY;
     return PHI__RUN_TURN_END;
 }
@@ -336,7 +336,7 @@ static const phi__save_state_row phi__save_states[] = {
     {"top", PHI__RUN_TOP},
     {"before", PHI__RUN_BEFORE_TURN},
     {"turn", PHI__RUN_TURN},
-    {"ask", PHI__RUN_TRANSFORM}, /* and the following states, up to the answer */
+    {"ask", PHI__RUN_TRANSFORM}, /* also the name of the following states, up to the answer */
     {"tools", PHI__RUN_TOOLS},
     {"failed", PHI__RUN_FAILED},
     {"turn_end", PHI__RUN_TURN_END},
@@ -379,7 +379,7 @@ static void phi__save_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena
     phi__buf_char(out, ']');
 }
 
-/* Writes a call. If its result is logged, only its id is written. */
+/* Writes a call. If the call's result is logged, writes only the call's id. */
 static void phi__save_call(phi__buf *out, const phi__toolcall *call, bool logged,
                            phi_arena *scratch) {
     phi__json_write_comma(out);
@@ -400,7 +400,8 @@ static void phi__save_call(phi__buf *out, const phi__toolcall *call, bool logged
     phi__buf_char(out, '}');
 }
 
-/* Writes the request's own settings. For others, the agent's settings apply after loading. */
+/* Writes the settings that the request itself has made. After loading, the agent's settings replace
+   all others. */
 static void phi__save_offered(phi__buf *out, const phi__run *run) {
     const phi__agent *agent = run->agent;
     if (run->own.waits_ms != agent->desc.deadlines.decision_ms)
@@ -487,7 +488,8 @@ static void phi__save_members(phi__buf *out, const phi__run *run, phi_arena *scr
     phi__buf_char(out, ']');
 }
 
-/* Writes the agent's run as an object; null if there is none, or if it only lacks its last hook. */
+/* Writes the agent's run as an object; null if there is no run, or if only the run's last hook is
+   left. */
 static void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     const phi__run *run = agent->run;
     const char *state = run != NULL && !run->end.over ? phi__save_state(run) : NULL;
@@ -609,7 +611,7 @@ static phi_status phi__load_offered(phi__run *run, const phi_json *root) {
     return status;
 }
 
-/* Loads a message of the run into the thread's segment. PHI_PARSE: it has another role. */
+/* Loads a message of the run into the thread's segment. PHI_PARSE: the message has another role. */
 static phi_status phi__load_keep(phi__run *run, const phi_json *node, phi_role role,
                                  phi_message **out) {
     phi_thread *thread = run->agent->thread;
@@ -691,7 +693,7 @@ static phi_status phi__load_reply(phi__run *run, const phi_json *node) {
     return PHI_OK;
 }
 
-/* Loads the state of the call's tool, if the tool keeps it. */
+/* Loads the call's state, if the tool keeps its state. */
 static phi_status phi__load_call_state(phi__toolcall *call, phi_str text) {
     phi_memory *memory = &call->run->agent->memory;
     phi_status status = PHI_PARSE;
@@ -741,7 +743,8 @@ static bool phi__load_call_fits(const phi__toolcall *call) {
            call->emitted == call->started && (call->started || !call->again);
 }
 
-/* True if the results in the log after the answer belong to its first `emitted` calls, in order. */
+/* True if the results after the answer in the log belong to the answer's first `emitted` calls, in
+   order. */
 static bool phi__load_results_fit(const phi__run *run, uint64_t reply) {
     const phi_thread *thread = run->agent->thread;
     const phi__entry *entry;
@@ -828,7 +831,7 @@ static phi_status phi__load_members(phi__run *run, const phi_json *node) {
 static bool phi__run_load_fits(const phi__run *run) {
     if (run->tools.calls != NULL && run->state != PHI__RUN_TOOLS &&
         run->tools.emitted < run->tools.count)
-        return false; /* nothing would finish these calls */
+        return false; /* false, because nothing would finish these calls */
     switch (run->state) {
     case PHI__RUN_TURN: return !run->turn.open || run->agent->thread->fold.count > 0;
     case PHI__RUN_TRANSFORM: return run->turn.open && run->agent->thread->fold.count > 0;

@@ -34,7 +34,7 @@ typedef struct phi_limits {
    After the call its real cost is charged. So all agents together spend no more than the budget,
    unless an estimate was too low. A budget with no room for a turn counts as a reached limit. */
 typedef struct phi_budget {
-    uint64_t max_tokens;   /* of every kind, including cached ones (default: none) */
+    uint64_t max_tokens;   /* tokens of every kind, including cached tokens (default: none) */
     double max_cost;       /* dollars, needs the model's cost rates (default: none) */
     uint64_t max_requests; /* model calls without retries (default: none) */
 } phi_budget;
@@ -54,7 +54,7 @@ typedef enum phi_at_memory_limit {
 } phi_at_memory_limit;
 
 /* The spending of a budget. The reserved_ fields are reserved by active turns. requests is counted
-   only while this budget or one above it has a limit; tokens and cost are always counted. */
+   only while this budget or a budget above has a limit; tokens and cost are always counted. */
 typedef struct phi_spending {
     uint64_t tokens, reserved_tokens;
     double cost, reserved_cost;
@@ -80,7 +80,7 @@ typedef struct phi_raise {
    message takes memory of the history. */
 typedef struct phi_retry {
     bool disable;              /* make one attempt only */
-    uint32_t max_retries;      /* after the first attempt (default 3) */
+    uint32_t max_retries;      /* retries after the first attempt (default 3) */
     uint32_t initial_delay_ms; /* (default 1,000) */
     double backoff_multiplier; /* (default 2) */
     uint32_t max_delay_ms;     /* the longest delay that phi computes itself (default 30,000) */

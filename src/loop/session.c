@@ -67,7 +67,7 @@ PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *sessio
         count->next = session->counts;
         session->counts = count;
     }
-    if (count->runs == UINT32_MAX) return 0; /* no number is given twice */
+    if (count->runs == UINT32_MAX) return 0; /* all numbers are used; none is given twice */
     return ++count->runs;
 }
 
@@ -78,7 +78,7 @@ PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segmen
 
 /* A larger number is not phi's count, but comes from a changed file, and is ignored. Continuing
    from it would use up the numbers of all agents that share the session. Smaller numbers do not
-   collide with it. */
+   collide with such a number. */
 #define PHI__SESSION_RUNS_MOST ((uint64_t)1 << 31)
 
 PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,

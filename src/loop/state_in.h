@@ -43,7 +43,7 @@ typedef enum phi__state {
     PHI__RUN_ON = 0, /* not a state: the next feature is called, or the run continues */
     PHI__RUN_BEFORE_LOOP = 1,
     PHI__RUN_OPEN,
-    PHI__RUN_FILTER, /* filters check the prompts, which are logged if they pass */
+    PHI__RUN_FILTER, /* filters check the prompts; prompts that pass are logged */
     PHI__RUN_POLL,   /* polls for steering messages before the first turn */
     PHI__RUN_TOP,    /* filters polled input, checks limits and budgets; may pause */
     PHI__RUN_BEFORE_TURN,
@@ -155,11 +155,11 @@ typedef struct phi__sources_ops {
 /* ---- deferral.c: deferred tools, whose definitions are loaded on demand ---- */
 
 /* A request names deferred tools, and their definitions are loaded on demand. There are two ways.
-   NATIVE: the provider has a tool search (phi__codec_rules.defers). It gets all definitions, with
-   the deferred ones marked, and shows the model those that it finds.
+   NATIVE: the provider has a tool search (phi__codec_rules.defers). The provider gets all
+   definitions, with the deferred ones marked, and shows the model the tools that its search finds.
    OWN: the model gets two tools of phi, search_tools and load_tools. The system prompt then ends
    with an index of names. Loaded tools are defined after the other tools, in the order of loading,
-   so that each request begins as the one before did. The results of load_tools in the view name the
+   so that each request begins like the previous one. The results of load_tools in the view name the
    loaded tools. The agent keeps the names, so they survive a compaction. A snapshot holds them as
    "loaded_tools":["NAME",...]. */
 typedef struct phi__deferral {
@@ -199,7 +199,8 @@ typedef struct phi__last_error {
     char words[256];
 } phi__last_error;
 
-/* An answer: while it streams, then as `final` in the thread. Kept while events refer to it. */
+/* An answer: first while it streams, then as `final` in the thread. Kept while events refer to
+   it. */
 typedef struct phi__answer {
     phi_memory *memory;
     size_t bytes; /* size of this struct and of the names after it */
@@ -215,14 +216,14 @@ typedef struct phi__answer {
 } phi__answer;
 
 typedef struct phi__record {
-    phi__link link;                 /* in the list queued, held or popped */
-    phi__link own;                  /* in its agent's list */
+    phi__link link;                 /* link in one of the lists queued, held and popped */
+    phi__link own;                  /* link in its agent's list */
     struct phi__event_block *block; /* NULL: the record is in the agent's reserve */
     phi__agent *agent;
-    phi__answer *answer; /* for the event's partial and message; NULL: no answer */
+    phi__answer *answer; /* the answer that the event shows; NULL: none */
     size_t partial_len;
     size_t cost; /* bytes counted against the agent's queue */
-    bool in_use; /* for a reserve record: it is queued */
+    bool in_use; /* for a reserve record: the record is queued */
     bool popped;
     phi_event event;
 } phi__record;
@@ -242,7 +243,8 @@ typedef struct phi__agent_events {
     size_t queued_bytes; /* cost of all events not popped yet */
     bool held;           /* the agent's events stay queued until the host releases them */
     phi__list all;       /* the agent's records, including popped ones */
-    /* PHI__RESERVE records, allocated for a run. They are kept until the host has released them. */
+    /* PHI__RESERVE records, allocated for a run. They stay until the events in them are
+       released. */
     phi__record *reserve;
     size_t untold_drops; /* messages dropped while the queue was full, not reported yet */
 } phi__agent_events;
@@ -261,7 +263,7 @@ typedef struct phi__agent_events {
    At a point of an agent the outcome is PHI__RUN_ON, and moment->status reports a failure. */
 typedef enum phi__point {
     /* ---- points of a run ---- */
-    /* A message was logged; moment->input is the queue it came from. */
+    /* A message was logged; moment->input is the message's queue. */
     PHI__POINT_SAID = 1 << 0,
     /* A turn has begun, or continues after a restore; its model call is next. */
     PHI__POINT_TURN_BEGUN = 1 << 1,
@@ -269,7 +271,8 @@ typedef enum phi__point {
     PHI__POINT_ERRAND = 1 << 2,
     /* The turn's request is in run->attempt.spec. A feature that needs slices sets run->slices. */
     PHI__POINT_REQUEST = 1 << 3,
-    /* If run->slices is set: a part of the answer was decoded; with moment->whole, all of it. */
+    /* If run->slices is set: a part of the answer was decoded; with moment->whole, the whole
+       answer. */
     PHI__POINT_SLICE = 1 << 4,
     /* The attempt has failed: its answer will not be used. */
     PHI__POINT_DROPPED = 1 << 5,
@@ -279,12 +282,13 @@ typedef enum phi__point {
        thread). With moment->whole: an attempt failed for any reason and will not be tried again.
        The feature may replace the failure. */
     PHI__POINT_FAILED = 1 << 7,
-    /* CALL_MADE: the answer contains moment->call. STARTS: its tool will be started. ENDED: it
-       ended. */
+    /* CALL_MADE: the answer contains moment->call. STARTS: the call's tool will be started. ENDED:
+       the call has ended. */
     PHI__POINT_CALL_MADE = 1 << 8,
     PHI__POINT_CALL_STARTS = 1 << 9,
     PHI__POINT_CALL_ENDED = 1 << 10,
-    /* moment->message is moment->call's result, about to be logged. The feature may replace it. */
+    /* The result moment->message of moment->call will be logged. The feature may replace this
+       result. */
     PHI__POINT_RESULT = 1 << 11,
     /* Before RESULT, if moment->call has effects on the tool state. */
     PHI__POINT_EFFECTS = 1 << 30,
@@ -303,15 +307,16 @@ typedef enum phi__point {
     PHI__POINT_RUN_SAVE = 1 << 18,
     PHI__POINT_RUN_LOAD = 1 << 19,
     /* ---- points of an agent ---- */
-    /* Writes or reads the feature's members of the agent: before its run, and (LATE) after it. */
+    /* Writes or reads the feature's members of the agent, before those of the run, or (LATE)
+       after. */
     PHI__POINT_AGENT_SAVE = 1 << 20,
     PHI__POINT_AGENT_LOAD = 1 << 21,
     PHI__POINT_AGENT_SAVE_LATE = 1 << 22,
     PHI__POINT_AGENT_LOAD_LATE = 1 << 23,
     /* The agent has another model, or other tools, another prompt or format. */
     PHI__POINT_CHANGED = 1 << 24,
-    /* LOG_LEAVES: the agent's log is about to be replaced. LOG_RENEWED: it was replaced. The view
-       in moment->fold was copied into the new log; if fold is NULL, the new log is empty.
+    /* LOG_LEAVES: the agent's log is about to be replaced. LOG_RENEWED: the log was replaced. The
+       view in moment->fold was copied into the new log; if fold is NULL, the new log is empty.
        moment->did: the reason was a lack of memory. */
     PHI__POINT_LOG_LEAVES = 1 << 25,
     PHI__POINT_LOG_RENEWED = 1 << 26,
@@ -400,11 +405,11 @@ typedef struct phi__features {
 
 /* ---- hooks.c: decisions of hooks, and questions to an agent's host ---- */
 
-/* The decision of a hook, made or pending. Each run, each tool call and each question has one. It
-   takes a slot only while it is pending. */
+/* The decision of a hook, made or pending. Each run, each tool call and each question has a
+   decision, which takes a slot only while pending. */
 typedef enum phi__decision_state {
     PHI__DECISION_NONE = 0,
-    PHI__DECISION_WAITS, /* for phi_decide, or for its deadline */
+    PHI__DECISION_WAITS, /* waits for phi_decide, or for the deadline */
     PHI__DECISION_MADE   /* the verdict and reply can be taken */
 } phi__decision_state;
 
@@ -427,15 +432,16 @@ struct phi__decision {
     phi_verdict verdict;
     phi__buf reply; /* reply of the hook or phi_decide, until it is taken */
     phi_str text;   /* the text that a filter checks, in the run's memory */
-    bool late;      /* its deadline has passed */
+    bool late;      /* the decision's deadline has passed */
     bool ask_again; /* the hook will be called again (phi_hook.ask_again) */
     bool quiet;
     struct phi_permissions *permissions; /* the rules that ask (phi_hook.permissions); NULL: none */
     uint32_t round, waited;              /* as in phi_hook */
     void (*over)(void *ctx); /* called when the ticket becomes stale; NULL: not called */
     void *over_ctx;
-    const phi__asked *asked;                  /* the question's strings; NULL: not a question */
-    void (*settled)(phi__decision *decision); /* for a question: called when it is decided */
+    const phi__asked *asked; /* the question's strings; NULL: not a question */
+    /* for a question: called when the question is decided */
+    void (*settled)(phi__decision *decision);
 };
 
 /* A question that code above the loop puts to the host of an agent: a server wants a form filled
@@ -480,7 +486,7 @@ typedef struct phi__input {
     phi_input kind;
     phi_message message;
     phi_str source;
-    bool filtered; /* the filters have passed it; the message contains their warnings */
+    bool filtered; /* the filters have passed the message, which contains their warnings */
 } phi__input;
 
 typedef struct phi__inputs {
@@ -489,7 +495,7 @@ typedef struct phi__inputs {
 } phi__inputs;
 
 typedef struct phi__polling {
-    bool on;             /* a poll has begun: it has looked into the queue */
+    bool on;             /* a poll has begun, and has looked into the queue */
     uint32_t got;        /* messages found so far */
     phi__inputs pending; /* polled messages for the next turn */
     uint64_t posts_from; /* inbox position: older injected messages were for earlier runs */
@@ -519,7 +525,7 @@ typedef struct phi__spent {
     double cost;
 } phi__spent;
 
-/* The run_ fields are of the active run, or else of the last one. */
+/* The run_ fields belong to the active run, or else to the last run. */
 typedef struct phi__agent_spent {
     phi_usage usage, run_usage;
     double cost, run_cost;
@@ -552,7 +558,7 @@ typedef struct phi__room {
     phi__limit_failure *at_limit; /* failure for runs that this limit ends; NULL: no limit */
 } phi__room;
 
-/* Bytes of log for each token of a summary, which the log holds twice. */
+/* Bytes of log for each token of a summary. The log holds each summary twice. */
 enum { PHI__FORGET_SUMMARY = 32 };
 
 /* ---- head.c, projection.c, model_call.c: the request for the model ---- */
@@ -562,8 +568,8 @@ enum { PHI__FORGET_SUMMARY = 32 };
    appended. So the prompt cache and the earlier thinking stay valid. A changed system prompt is
    sent as text. Changed tools are sent as additions and removals if the codec has put_tool
    (phi__codec_rules). Otherwise the head is made again, as for every other model.
-   The details of an update describe the head after it, so that the next update can be computed from
-   the history:
+   The details of an update describe the head after the update, so that the next update can be
+   computed from the history:
    {"head":N,"id":"HASH","system":"HASH","tools":["NAME","HASH",...]}
    N counts the updates of this head, from 1. If the view lacks an update or has no answer yet, the
    head is made again. Updates of another head are left out of the request. */
@@ -581,7 +587,8 @@ typedef struct phi__thinking {
     size_t dropped;    /* answers whose thinking was left out */
     uint64_t first;    /* entry number of the first such answer */
     const char *cause; /* static text; NULL: nothing was left out */
-    uint64_t barred; /* thinking of entries before this one was refused, and is never sent again */
+    /* thinking of entries before this entry was refused, and is never sent again */
+    uint64_t barred;
 } phi__thinking;
 
 /* The part of a conversation that the model has already seen. */
@@ -612,9 +619,9 @@ typedef struct phi__projected {
 } phi__projected;
 
 typedef struct phi__speaker {
-    phi_model model;              /* its strings are in the arena it was made in */
+    phi_model model;              /* its strings are in the arena in which the speaker was made */
     const phi_provider *own;      /* used for any protocol; NULL: none */
-    const phi_provider *provider; /* `own`, or a registered one; NULL: phi's own codec */
+    const phi_provider *provider; /* `own`, or a registered provider; NULL: phi's own codec */
     const phi__codec *codec;
     bool in_process; /* the provider is polled in this process, not called over HTTP */
 } phi__speaker;
@@ -623,8 +630,8 @@ typedef struct phi__hosted {
     struct phi_model_request *request;
     void *call;
     bool open, in_list;
-    bool in_call;         /* its poll function is running */
-    uint32_t polled_step; /* the step that last polled it */
+    bool in_call;         /* the provider's poll function is running */
+    uint32_t polled_step; /* the step of the last poll */
     phi__link link;       /* in rt->polled */
 } phi__hosted;
 
@@ -652,10 +659,10 @@ typedef struct phi__transfer {
     uint64_t decoded, max_bytes;
     int http_status;
     bool headed, ended, refused; /* refused: a push returned PHI_FULL */
-    bool gone;                   /* the transport does not use it any more */
+    bool gone;                   /* the transport does not use the transfer any more */
     bool answered;               /* the last event was read; the rest of the body is ignored */
     phi_status status;
-    char words[320]; /* holds a URL and libcurl's message about it */
+    char words[320]; /* room for a URL and libcurl's message about the URL */
     phi_deadlines deadlines;
     int stage; /* PHI__STAGE_QUEUED, a phi_transfer_stage, or PHI__STAGE_EVENTS */
     uint64_t opened_us, stage_us; /* stage_us: when the stage began, or the last sign of life */
@@ -686,13 +693,13 @@ typedef struct phi__fetch_desc {
     phi_deadlines deadlines;
     /* Limit for the answer's body. A larger body ends with PHI_TOO_BIG. 0: no limit. */
     uint64_t max_bytes;
-    /* The fetch stays open in silence. Such fetches may take at most half of the runtime's
+    /* The fetch stays open even without data. Such fetches may take at most half of the runtime's
        max_connections, so that other requests find a connection. */
     bool stands;
     /* on_head and on_body may be NULL. headers: lines "Name: value\r\n", valid during the call. */
     void (*on_head)(void *user_data, int http_status, phi_str headers);
-    /* Returns how many bytes were taken. If fewer than all, the rest waits for phi__fetch_resume,
-       and the deadline of silence is paused. */
+    /* Returns how many bytes it has taken. If it takes fewer than all, the rest waits for
+       phi__fetch_resume, and the deadline of silence is paused. */
     size_t (*on_body)(void *user_data, phi_str bytes);
     /* PHI_OK: the answer is complete, with any HTTP status. PHI_CANCELLED: the runtime closes.
        `message` describes a failure without the request's secrets; valid during the call. */
@@ -723,7 +730,7 @@ typedef struct phi__attempt {
     /* The request. */
     phi__request_spec spec;
     phi_model *keyed; /* the model with the hook's key, in the turn's arena; NULL: none */
-    bool refused;     /* the server refused the key; the hook must give another one */
+    bool refused;     /* the server refused the key; the hook must give another key */
     bool fresh;       /* the hook has already been asked for another key */
     bool encoding;
     phi__encoder encoder;
@@ -740,9 +747,9 @@ typedef struct phi__attempt {
     bool lost;    /* there was no memory for an event */
     phi__answer *answer;
     /* The outcome. */
-    const phi_failure *fault; /* in the thread; NULL: the answer is complete */
+    const phi_failure *fault; /* in the thread's memory; NULL: the answer is complete */
     phi_status fault_status;
-    uint32_t retries; /* of this turn's model call so far */
+    uint32_t retries; /* retries of this turn's model call */
     uint32_t delay_ms;
     uint64_t retry_at_us;
 } phi__attempt;
@@ -770,11 +777,13 @@ struct phi__toolcall {
     uint64_t armed_us; /* when the call was first started */
     void *state;
     size_t state_bytes;
-    void (*gone)(void *state); /* releases what the state holds before it is freed */
-    phi_message *result;       /* in the thread, not yet logged */
-    phi_str child_loop_id;     /* from the result; in the thread */
-    phi_str effects;           /* changes of the tool state, JSON, in the thread; empty: none */
-    struct phi__cap *cap;      /* a too large result while its file is written; NULL: none */
+    /* called before the state is freed, to release resources of the state */
+    void (*gone)(void *state);
+    phi_message *result;   /* in the thread's memory, not logged yet */
+    phi_str child_loop_id; /* from the result; in the thread's memory */
+    phi_str effects;       /* changes of the tool state, JSON, in the thread; empty: none */
+    /* a result that is too large, while its file is written; NULL: none */
+    struct phi__cap *cap;
     phi__decision decision;
     uint32_t repeats;      /* calls like this one so far (repeat guard); 0: not counted */
     bool begun;            /* counted in `running` */
@@ -782,16 +791,17 @@ struct phi__toolcall {
     bool quiet;            /* denied: neither TOOL_START nor TOOL_END is emitted */
     bool emitted, started; /* emitted: TOOL_START was emitted; started: the tool was started */
     bool ended, after;     /* ended: TOOL_END was emitted; after: the AFTER_TOOL hook has decided */
-    uint32_t tries;        /* failed tries that were followed by another one */
+    uint32_t tries;        /* failed tries after which the call was tried again */
     bool again;            /* waits to be started again */
-    bool skipped;      /* the tool is not run: no hook is called; its events have no arguments */
-    bool updating;     /* an update's hook is running */
-    bool starting;     /* the tool's start is running */
-    phi_message *held; /* with a tape: its result, in the run's arena, until the tape lets it in */
-    bool resumes;      /* from a snapshot, or tried again: the tool must be called */
+    bool skipped;  /* the tool is not run: no hook is called; its events have no arguments */
+    bool updating; /* an update's hook is running */
+    bool starting; /* the tool's start is running */
+    /* with a tape: the call's result, in the run's arena, until the tape lets the result in */
+    phi_message *held;
+    bool resumes; /* from a snapshot, or tried again: the tool must be called */
     phi__toolcall *poll_next, *poll_prev; /* ring of calls whose step is called */
     bool polled;
-    uint32_t poll_round; /* the step that last polled it */
+    uint32_t poll_round; /* the step of the last poll */
 };
 
 enum { PHI__REPEAT_GUARD_WINDOW = 32 }; /* calls of a run that are remembered */
@@ -808,7 +818,7 @@ typedef struct phi__round {
     bool skipping; /* steering was found: calls not yet begun are skipped */
     bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and none causes another turn */
     bool repeated; /* a call was repeated too often */
-    phi__repeat_guard *repeat_guard; /* of the run; NULL: no call was counted yet */
+    phi__repeat_guard *repeat_guard; /* the run's guard; NULL: no call was counted yet */
 } phi__round;
 
 /* tools.c: the calls whose step function is called. */
@@ -828,14 +838,14 @@ typedef struct phi__polls {
 typedef struct phi__session_count {
     struct phi__session_count *next;
     uint32_t runs;
-    uint32_t len; /* of the name, which follows the struct */
+    uint32_t len; /* length of the name, which follows the struct */
 } phi__session_count;
 
 typedef struct phi__session {
     uint32_t refs;
     uint64_t hash;
     uint64_t number; /* from 1; a new number whenever the counts start again */
-    phi_str id;      /* in its own memory, with room for a UUID; null-terminated */
+    phi_str id;      /* separately allocated, with room for a UUID; null-terminated */
     size_t id_room;
     phi__session_count *counts;
 } phi__session;
@@ -882,12 +892,13 @@ typedef struct phi__tape_ops {
     void (*let_in)(phi_tape *tape);
     uint64_t (*look_us)(phi_tape *tape); /* for values that are only displayed: not recorded */
     /* The calls of tools. on_way: called before a call is started, or ended early; returns whether
-       a result is on its way, as it was when recorded. result: of a claimed call. */
+       a result is on its way, as it was when recorded. result: gets the result of a claimed
+       call. */
     bool (*on_way)(phi_tape *tape, const struct phi__toolcall *call, bool on_way);
     phi_status (*result)(phi_tape *tape, struct phi__toolcall *call, const phi_tool_result *result);
 } phi__tape_ops;
 
-/* Only a recording tape has these. */
+/* Functions that only a recording tape has. */
 typedef struct phi__tape_recorder {
     void (*woken)(phi_tape *tape);   /* the step has slept */
     void (*fires)(phi_tape *tape);   /* timers are about to fire */
@@ -898,12 +909,12 @@ typedef struct phi__tape_recorder {
                        size_t len);
     phi_status (*push)(phi_tape *tape, phi_transfer transfer, const char *bytes, size_t len);
     phi_status (*end)(phi_tape *tape, phi_transfer transfer, phi_status status, const char *words);
-    /* A call's update (part: its blocks, or NULL) or progress. */
+    /* Records a call's update (part: the update's blocks, or NULL) or progress. */
     void (*said)(phi_tape *tape, struct phi__toolcall *call, phi_str text,
                  const phi_tool_result *part, bool progress);
 } phi__tape_recorder;
 
-/* Only a tape that is played has these. start: true if the tape has the result, so that the tool
+/* Functions that only a played tape has. start: true if the tape has the result, so that the tool
    must not be called. started: the tool's start has returned. */
 typedef struct phi__tape_player {
     void (*rest)(phi_tape *tape);
@@ -937,7 +948,7 @@ typedef struct phi__run_order {
     bool no_turns;
     /* The run continues a hidden agent's earlier run: unread aborts also apply to this run. */
     bool goes_on;
-    /* For this run only; copied. NULL or 0: the agent's. */
+    /* For this run only; copied. If NULL or 0, the agent's own is used. */
     const phi_policy *policy;
     const phi_limits *limits;
     const phi_tool *tools; /* used if has_tools is set; the list may be empty */
@@ -960,7 +971,8 @@ typedef struct phi__start {
 
 /* The run's messages in its log. */
 typedef struct phi__said {
-    /* Prompts not logged yet, in the thread's segment. NULL: they are logged, or there are none. */
+    /* Prompts not logged yet, in the thread's segment. NULL: all prompts are logged, or the run has
+       none. */
     phi__entry *prompts;
     size_t prompt_count;
     size_t first_message;    /* index of the run's first message in its lane */
@@ -1004,16 +1016,17 @@ struct phi__run {
     phi__state state;
     phi_status status;
     phi__turn turn;
-    bool has_room;              /* forget.c has made room for this run */
-    bool slices;                /* a feature wants each slice of the answer */
-    bool no_turns;              /* for phi_compact: the run has no turns */
-    uint8_t holder;             /* in HELD: the holder's place in rt->features, from 1 */
+    bool has_room; /* forget.c has made room for this run */
+    bool slices;   /* a feature wants each slice of the answer */
+    bool no_turns; /* for phi_compact: the run has no turns */
+    /* in HELD: the place of the holding feature in rt->features, from 1 */
+    uint8_t holder;
     phi__taking taking;         /* features that take part */
-    const phi_loop_info *info;  /* in the thread */
-    phi_str loop_id;            /* in the thread */
-    const phi_message *reply;   /* the answer; in the thread */
+    const phi_loop_info *info;  /* in the thread's memory */
+    phi_str loop_id;            /* in the thread's memory */
+    const phi_message *reply;   /* the answer; in the thread's memory */
     phi__response *response;    /* for phi_prompt_with; NULL: none */
-    const phi_failure *failure; /* in the thread, or static */
+    const phi_failure *failure; /* in the thread's memory, or static */
     phi__start start;
     phi__early end;
     phi_arena arena; /* the turn's memory: the request, tool calls */
@@ -1025,9 +1038,9 @@ struct phi__run {
     uint64_t started_us;    /* in counted time */
     int64_t first_delta_ms; /* Unix time; 0: no delta yet */
     phi__said said;
-    phi_limits limits; /* the agent's, plus the raises by phi_budget_raise */
+    phi_limits limits; /* the agent's limits, plus the raises by phi_budget_raise */
     phi__spent spent;
-    phi_spending reserved; /* in the budgets of the agent and its ancestors */
+    phi_spending reserved; /* amounts reserved in the budgets of the agent and its ancestors */
     bool pot;              /* the reservation is for model calls of child agents */
     phi__pause pause;
     phi__run_own own;
@@ -1040,7 +1053,8 @@ struct phi__run {
 };
 
 /* A response of phi_prompt_with: the state of a run at its end, or, while status is PHI_BUSY, at
-   the last phi_response_get. It is in its agent's memory, its messages in its agent's thread. */
+   the last phi_response_get. The response is in its agent's memory, and its messages are in its
+   agent's thread. */
 struct phi__response {
     phi__slot *slot;
     uint32_t index, gen;
@@ -1051,7 +1065,7 @@ struct phi__response {
     phi_str loop_id;
     const phi_message *message;
     const phi_failure *failure;
-    phi__segment *message_in, *rest_in; /* hold `message` and the rest; they stay in memory */
+    phi__segment *message_in, *rest_in; /* segments of `message` and the rest; kept in memory */
     phi_usage usage;
     double cost;
     int64_t asked_ms, ended_ms, first_delta_ms;
@@ -1064,7 +1078,7 @@ enum { PHI__STORED_WORDS = 200 };
 
 /* How a part of phi follows a child agent that it has made. */
 typedef struct phi__child_watch {
-    /* The child emits no events to the host, is freed with its parent, and its parent pays. */
+    /* The child emits no events to the host. Its parent pays, and frees the child with itself. */
     bool hidden;
     bool reads; /* the watcher points into the parent's log, which must stay in memory */
     /* Gets each event of the child before the event is queued or dropped. NULL: not called. It must
@@ -1096,7 +1110,7 @@ typedef struct phi__tree {
     bool in_place;
 } phi__tree;
 
-/* For an agent that phi_run made over a thread that the caller lent. */
+/* State of an agent that phi_run made over the caller's thread. */
 typedef struct phi__one_shot {
     /* Called when the agent's run is over, and when the agent is retired. NULL: another agent. */
     void (*ended_fn)(phi__agent *agent);
@@ -1106,10 +1120,10 @@ typedef struct phi__one_shot {
 
 struct phi__agent {
     phi_runtime *rt;
-    phi__slot *slot;    /* NULL: freed, waiting for the end of the step */
+    phi__slot *slot;    /* NULL: the agent was freed and waits for the end of the step */
     phi_thread *thread; /* `own`, or a thread lent by the caller */
     phi__run *run;
-    phi__toolset *tools; /* the effective tools: of the active run, or `toolset` */
+    phi__toolset *tools; /* the effective tools: the active run's own tools, or `toolset` */
     const phi__codec *codec;
     const struct phi_provider *provider; /* the model's provider; NULL: phi's own codec */
     struct phi__projected *projected;    /* NULL: no policy and no counter so far */
@@ -1118,10 +1132,10 @@ struct phi__agent {
     bool in_process; /* the provider is polled in this process, not called over HTTP */
     bool has_store;
     uint8_t context_level;      /* projection.c: level of the last warning to the host */
-    const char *held;           /* static: why it is busy without a run; NULL: not busy */
+    const char *held;           /* static: why the agent is busy without a run; NULL: not busy */
     const phi_failure *refused; /* run.c: why phi__run_new failed; NULL: the allocator refused */
-    phi__response *responses;   /* the newest one */
-    phi__questions *questions;  /* NULL: it has never had any */
+    phi__response *responses;   /* the newest response */
+    phi__questions *questions;  /* NULL: there was no question yet */
     phi__tool_sources *sources; /* NULL: none */
     phi__agent *next_retired;
     phi_str system_prompt, agent_id, workspace; /* separately allocated */
@@ -1155,7 +1169,7 @@ typedef struct phi__step_of {
     int64_t wall_ms; /* read once for all events of the step */
 } phi__step_of;
 
-/* snapshot.c: set from the first phi_runtime_snapshot or phi_runtime_restore; else NULL. */
+/* snapshot.c: NULL unless a snapshot of the runtime is being made or loaded. */
 typedef struct phi__snapshots {
     struct phi__snap_saving *saving;
     struct phi__snap_loading *loading;
@@ -1179,8 +1193,8 @@ struct phi_runtime {
     phi__list paused; /* runs that wait for a limit or a budget */
     phi__polls polls;
     struct phi__provider_node *providers; /* registered providers, newest first */
-    const phi_codec_fn *codecs; /* for models without a codec; ends with NULL; may be NULL */
-    struct phi__facts *facts;   /* of all agents and groups; NULL: none */
+    const phi_codec_fn *codecs; /* the codecs for models without a codec, NULL-ended; may be NULL */
+    struct phi__facts *facts;   /* facts for all agents and of groups; NULL: none */
     phi__list polled;           /* runs whose in-process model is answering */
     phi__agent *retired;
     phi__list pressed;           /* agents to shrink when their events are released */
@@ -1191,7 +1205,8 @@ struct phi_runtime {
     uint32_t active;             /* active runs */
     phi__slice slice;
     phi__step_of step;
-    /* Address of errno in the thread of the last step; at first, in the thread that made this. */
+    /* Address of errno in the thread of the last step; at first, in the thread that made the
+       runtime. */
     PHI__ATOMIC(uintptr_t) pump;
     bool in_step, closing;
     phi__snapshots snapshots;

@@ -15,7 +15,8 @@ PHI__FN const phi__entry *phi__stored_reply_entry(const phi__run *run) {
     return NULL;
 }
 
-/* Returns the agent that gets a thread's events: that of its run, or its owner. NULL: none. */
+/* Returns the agent that gets a thread's events: the agent of the thread's run, or the thread's
+   owner. NULL: none. */
 static phi__agent *phi__stored_agent(const phi_thread *thread) {
     if (thread->user != NULL) return ((const phi__run *)thread->user)->agent;
     return thread->of_agent ? PHI__OWNER(thread, phi__agent, own) : NULL;
@@ -78,9 +79,9 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
 
 /* ---- evicting ---- */
 
-/* True if nothing outside points into the log: none of its events is queued or waits to be freed,
-   and no summary of it is being written. The events of a lent log may belong to other agents, so no
-   event at all may be queued. */
+/* True if nothing outside points into the log: no event of the log's agent is queued or waits to be
+   freed, and no summary of the log is being written. The events of a lent log may belong to other
+   agents, so no event at all may be queued. */
 static bool phi__stored_unseen(const phi_thread *thread) {
     const phi__agent *agent = phi__stored_agent(thread);
     if (agent != NULL && phi__find_reader(agent)) return false;

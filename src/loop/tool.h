@@ -30,7 +30,7 @@ typedef struct phi_field {
     phi_agent agent;
     /* the call's block in the answer, as in phi_call_info */
     uint32_t block_index;
-    /* empty: not known yet. If an earlier call had this id, phi replaces it later */
+    /* empty: not known yet. If an earlier call had this id, phi later replaces the id */
     phi_str tool_call_id;
     phi_str path; /* a JSON Pointer (RFC 6901): "/actions/0/name" */
     /* the whole JSON text of the value: a string, a number, true, false, null, [] or {} */
@@ -91,7 +91,7 @@ typedef struct phi_tool {
        n12]". */
     bool names_steps;
     /* the interval of PHI_EV_TOOL_HEARTBEAT while a call runs (default: no heartbeats). A host that
-       does not pop its events gets none. */
+       does not pop its events gets no heartbeats. */
     uint32_t heartbeat_ms;
     /* How often, and after which delay, a call is started again if its result is an error or its
        deadline passes. The handle stays the same, phi_call_state is empty again, PHI_EV_WARNING
@@ -128,7 +128,8 @@ typedef struct phi_tool {
        flag. */
     bool may_defer;
     /* A snapshot contains the bytes of phi_call_state, in base64, and `resume` finds them there. So
-       they must hold no pointers. Since they come out of a text, `resume` should check them. */
+       these bytes must contain no pointers. Since they come from a text, `resume` should check
+       them. */
     bool keeps_state;
     /* Where the tool comes from, for permission rules: the name of an MCP server, or "openapi"
        (default: the host itself). Borrowed until the agent is freed. */
@@ -183,8 +184,8 @@ typedef struct phi_tool_result {
 
 /* Finishes a call with a result. Pumping thread only. PHI_STALE: the call is finished already,
    nothing changes. PHI_BAD_ARG: a block is of another kind or lacks its data, or the effects are
-   not valid; phi_last_error names the fault, and the call keeps waiting. PHI_NO_MEMORY: nothing
-   changes; the call then fails by itself with that message. */
+   not valid; phi_last_error names the fault, and the call keeps waiting. PHI_NO_MEMORY: the result
+   is not used. The call keeps waiting, or it fails with a message about the lack of memory. */
 PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result);
 
 /* Report a part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and a message for the
@@ -210,7 +211,8 @@ typedef struct phi_call_info {
     phi_agent agent;
     phi_str id, tool_name, arguments;
     /* phi_prompt_desc.tool_context of the call's run; if a hidden agent makes the call (for a
-       strategy, as a sub-agent), of the run that this agent works for. Empty: none */
+       strategy, as a sub-agent), the tool_context of the run that this agent works for. Empty:
+       none */
     phi_str context;
     uint32_t block_index; /* the call's block in its answer, as in phi_field */
     uint32_t timeout_ms;  /* the call's deadline, counted from its start */

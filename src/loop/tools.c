@@ -118,7 +118,8 @@ static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     phi__schedule_wake(call->run);
 }
 
-/* Formats one of the agent's texts about a call. Without memory, returns the text that says so. */
+/* Formats one of the agent's texts about a call. Without memory, returns a text about the lack of
+   memory. */
 static phi_str phi__call_about(const phi__toolcall *call, phi_text which, uint64_t n) {
     bool repeats = which == PHI_TEXT_RESULT_REPEATED || which == PHI_TEXT_REPEAT_WARNING;
     phi_str out;
@@ -172,7 +173,7 @@ PHI__FN phi_tool_result phi__call_text(phi_content *content, phi_str text, bool 
     return result;
 }
 
-/* Returns a copy of the result in which `text`, if set, has become its content, stored in *one. */
+/* Returns a copy of the result. If `text` is set, it becomes the copy's content, stored in *one. */
 static phi_tool_result phi__call_whole(const phi_tool_result *result, phi_content *one) {
     phi_tool_result whole = *result;
     if (result->text == NULL) return whole;
@@ -187,7 +188,8 @@ static void phi__call_fail_str(phi__toolcall *call, phi_str text) {
     phi_tool_result result = phi__call_text(&content, text, true);
     if (call->result != NULL) return;
     phi_message *kept = phi__call_keep(call, &result);
-    if (kept != NULL) { /* the text may quote the model's tool name or arguments */
+    /* removes control characters: the text may quote the model's tool name or arguments */
+    if (kept != NULL) {
         phi_str *words = &((phi_content *)(uintptr_t)kept->content)->text;
         words->len = phi__words_clean((char *)(uintptr_t)words->at, words->len);
     }
@@ -246,7 +248,8 @@ static void phi__call_detach(phi__toolcall *call) {
     /* Claim first: the tool's cancel may call this function again by freeing the agent. */
     if (call->slot != NULL && phi__call_claim(call)) phi__call_cancel_tool(call);
     if (call->cap != NULL) phi__cap_drop(call);
-    if (call->decision.point != 0) phi__decision_drop(&call->decision); /* its hook was called */
+    /* the call's hook was called */
+    if (call->decision.point != 0) phi__decision_drop(&call->decision);
     phi__call_close(call);
 }
 
@@ -303,7 +306,8 @@ static void phi__call_fail_cut(phi__toolcall *call, char *words, size_t size) {
     phi__call_fail(call, words);
 }
 
-static void phi__call_timer(phi__timer *timer); /* below, because it may start the call again */
+/* defined below, because it may start the call again */
+static void phi__call_timer(phi__timer *timer);
 
 static bool phi__call_arm(phi__toolcall *call) {
     phi_runtime *rt = call->rt;
@@ -363,7 +367,7 @@ static void phi__call_give_text(phi__toolcall *call, phi_str text, bool is_error
 static void phi__call_flow(phi__toolcall *call, uint32_t gen, phi_flow flow) {
     if (call->slot == NULL || call->gen != gen || call->again || call->cap != NULL) return;
     if (flow == PHI_DONE || call->held != NULL) {
-        phi__call_poll_remove(call); /* also if its result is still in the inbox */
+        phi__call_poll_remove(call); /* stops polling, even if the result is still in the inbox */
         if (phi__call_claim(call))
             phi__call_give_text(call, PHI__LIT("The tool returned PHI_DONE without a result"),
                                 true);
@@ -392,7 +396,8 @@ PHI__FN bool phi__call_open(phi__toolcall *call) {
     return true;
 }
 
-/* True if no result is on its way (when a tape is played: none was at the recording). */
+/* True if no result is on its way (when a tape is played: if none was on its way at the
+   recording). */
 static bool phi__call_may_start(const phi__toolcall *call) {
     phi_tape *tape = phi__call_tape(call);
     if (call->slot == NULL) return false;
@@ -426,7 +431,7 @@ static void phi__call_again(phi__timer *timer) {
     phi__schedule_wake(call->run);
 }
 
-/* Schedules another try of a claimed call, instead of giving its error. False: no try is left. */
+/* Schedules another try of a claimed call instead of giving it the error. False: no try is left. */
 static bool phi__call_put_again(phi__toolcall *call, phi_str why) {
     phi_runtime *rt = call->rt;
     const phi_tool *tool = call->tool;
@@ -496,7 +501,7 @@ static void phi__call_start(phi__toolcall *call) {
 }
 
 /* Continues a call that began before a snapshot, or that is tried again. The arguments may come
-   from anywhere, and the tool may differ from the one that started the call. */
+   from anywhere, and the tool may differ from the tool that started the call. */
 static void phi__call_resume(phi__toolcall *call) {
     const phi_tool *tool = call->tool;
     char words[400];
@@ -785,7 +790,8 @@ static bool phi__tools_feature(phi__toolcall *call, phi__point point) {
 
 PHI__FN phi__state phi__tools_make_calls(phi__run *run) {
     const phi_message *reply = run->reply;
-    /* A text may be the arguments of PHI_RESPOND_TOOL. A text that was cut off is not an answer. */
+    /* A text named PHI_RESPOND_TOOL was made from this tool's arguments. A text that was cut off is
+       not an answer. */
     run->tools.answered = false;
     if (reply->stop_reason == PHI_STOP_REASON_STOP && run->attempt.spec.respond)
         for (size_t i = 0; i < reply->content_count; i++)
@@ -893,12 +899,12 @@ static bool phi__tools_go(phi__toolcall *call) {
     phi__run *run = call->run;
     bool lost = false;
     if (call->emitted || call->quiet) return true;
-    if (run->end.cancelled) { /* it was not allowed and never ran: no events */
+    if (run->end.cancelled) { /* a call that was not allowed never ran and has no events */
         if (call->decision.state != PHI__DECISION_NONE) call->quiet = call->after = true;
         phi__decision_drop(&call->decision);
         phi__call_cancel(call, phi__loop_words(call, PHI_TEXT_RESULT_CANCELLED));
     } else if (call->result != NULL) {
-        phi__decision_drop(&call->decision); /* it finished while its hook waited */
+        phi__decision_drop(&call->decision); /* the call was finished while its hook waited */
     } else if (!call->decided && !phi__tools_decide(call, &lost)) {
         return !lost;
     }
@@ -1016,7 +1022,7 @@ static bool phi__tools_flush(phi__run *run, bool *more) {
 
 static void phi__tools_cancel(phi__run *run) {
     for (size_t i = run->tools.emitted; i < run->tools.next; i++) {
-        if (!run->tools.calls[i].emitted) continue; /* phi__tools_go will cancel it */
+        if (!run->tools.calls[i].emitted) continue; /* phi__tools_go will cancel this call */
         phi__call_cancel(&run->tools.calls[i],
                          phi__loop_words(&run->tools.calls[i], PHI_TEXT_RESULT_CANCELLED));
         if (run->agent->slot == NULL) return;
@@ -1100,7 +1106,7 @@ static phi_status phi__reply_send(phi_call handle, struct phi__inbox_record *rec
     bool won = phi__slots_move(&handle.rt->calls, handle.index, handle.gen, PHI__CALL_PENDING,
                                PHI__CALL_CLAIMED);
     phi__inbox_publish(record, won);
-    phi__io_wake(handle.rt->io); /* after a lost claim, too: the record may have blocked posts */
+    phi__io_wake(handle.rt->io); /* also if the claim failed: the record may have blocked posts */
     return won ? PHI_OK : PHI_STALE;
 }
 
@@ -1192,7 +1198,7 @@ PHI_API phi_status phi_call_failf(phi_call call, const char *format, ...) {
 
 typedef struct phi__update {
     phi_str text;
-    const phi_message *part; /* NULL: only a text */
+    const phi_message *part; /* NULL: the update is only a text */
     phi_str child_loop_id;
 } phi__update;
 
@@ -1229,7 +1235,7 @@ static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__u
     hook.text = update->text;
     hook.message = update->part;
     call->updating = true;
-    /* an update may be made between two steps; the hook may do the same as within one */
+    /* the hook has the same rules for an update between two steps as inside a step */
     handle.rt->in_step = true;
     phi_verdict verdict = agent->desc.hook_fn(phi__hooks_user_data(agent), &hook);
     handle.rt->in_step = inside;

@@ -1,4 +1,4 @@
-/* toolset.c - a list of tools: of an agent, or of one request; and the tool sources of an agent. */
+/* toolset.c - the tools of an agent or of one request, and the tool sources of an agent. */
 #include "loop/inner_in.h"
 
 #include "wire/structured.h"
@@ -156,7 +156,7 @@ PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi_agent_desc *de
 
 /* ---- the list ---- */
 
-enum { PHI__TOOLSET_BLOCK = 512 }; /* a few tools */
+enum { PHI__TOOLSET_BLOCK = 512 }; /* room for a few tools */
 
 PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory,
                                const phi__features *features) {
@@ -169,7 +169,7 @@ PHI__FN void phi__toolset_free(phi__toolset *set) { phi_arena_free(&set->arena);
 
 static const char phi__toolset_any[] = "{\"type\":\"object\",\"properties\":{}}";
 
-/* Returns the tool's schema, or one that accepts any object. */
+/* Returns the tool's schema, or a schema that accepts any object. */
 static const char *phi__toolset_schema(const phi_tool *tool) {
     return tool->schema != NULL ? tool->schema : phi__toolset_any;
 }
@@ -267,13 +267,13 @@ PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name)
 
 /* ---- the tools of a run ---- */
 
-/* Sets names_steps even for a run that cannot revert itself, because a later run may. */
+/* Sets names_steps even for a run that cannot revert itself, because a later run may revert. */
 PHI__FN bool phi__toolset_take_run(phi__run *run, const phi_tool *tools, size_t count) {
     phi__agent *agent = run->agent;
     phi__toolset *set = (phi__toolset *)phi__alloc(&agent->memory, sizeof *set);
     if (set == NULL) return false;
     phi__toolset_init(set, &agent->memory, &agent->rt->features);
-    run->own.toolset = agent->tools = set; /* from here phi__toolset_free_run frees it */
+    run->own.toolset = agent->tools = set; /* from here on phi__toolset_free_run frees the set */
     if (!phi__toolset_take(set, tools, count, agent->desc.tool_options.timeout_ms)) return false;
     set->names_steps = set->names_steps || agent->toolset.names_steps;
     return true;
@@ -629,7 +629,7 @@ PHI__FN void phi__sources_recheck(phi__agent *agent) {
     if (agent->sources != NULL) agent->sources->recheck = true;
 }
 
-/* Gives all lists back when the agent is freed. Its calls must be gone. */
+/* Gives all lists back when the agent is freed. The agent's calls must be gone. */
 static void phi__sources_free(phi__agent *agent) {
     phi__tool_sources *sources = agent->sources;
     for (size_t i = 0; i < sources->count; i++)

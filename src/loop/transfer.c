@@ -94,7 +94,7 @@ static void phi__transfer_timer(phi__timer *timer) {
     uint64_t now = phi__io_counted_us(t->rt->io);
     if (t->ended) return;
     if (due <= now && t->read < t->body.len && t->stage >= (int)PHI_TRANSFER_CONNECTED) {
-        t->stage_us = now; /* the silence is ours, because we do not read */
+        t->stage_us = now; /* phi causes the silence, because it does not read */
         due = phi__transfer_due(t, &what, &ms);
     }
     if (due > now) {
@@ -318,8 +318,8 @@ PHI__FN void phi__transfer_close(phi__transfer *t) {
 
 /* ---- mapping statuses for the run ---- */
 
-/* Returns those statuses that mean the same for a run. Others, such as BUSY or CANCELLED, have
-   another meaning for a run. */
+/* Returns unchanged the statuses that mean the same for a run. Others, such as BUSY or CANCELLED,
+   mean something else for a run and become PHI_NETWORK. */
 PHI__FN phi_status phi__transfer_status(phi_status status) {
     switch (status) {
     case PHI_BAD_ARG:
@@ -361,9 +361,9 @@ struct phi__fetch {
     bool waits;                        /* in the list `ready` */
     bool headed, paused, busy, closed; /* busy: a callback is running */
     bool resumed;                      /* resumed while a callback was running */
-    uint32_t round;                    /* the step that last handled it */
+    uint32_t round;                    /* the last step that handled the fetch */
     phi_status status;                 /* the final status if there is no transfer */
-    phi__transfer *transfer;           /* NULL: it was refused or cancelled */
+    phi__transfer *transfer;           /* NULL: the fetch was refused or cancelled */
     phi_request request;
     phi__fetch_desc desc; /* the strings are copied into the arena */
     phi_arena arena;
@@ -634,7 +634,8 @@ PHI__FN void phi__fetch_pump(phi_runtime *rt) {
     size_t done = 0;
     while (ready->first != NULL && done < PHI__FETCH_STEP) {
         phi__fetch *f = PHI__OWNER(ready->first, phi__fetch, ready);
-        if (f->round == rt->step.round) return; /* later ones were also handled in this step */
+        /* this and all later fetches were already handled in this step */
+        if (f->round == rt->step.round) return;
         f->round = rt->step.round;
         phi__fetch_unready(f);
         size_t n = phi__fetch_go(f);

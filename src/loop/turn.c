@@ -168,7 +168,8 @@ static phi__state phi__turn_open(phi__run *run) {
 static phi__state phi__turn_filter(phi__run *run, bool *wait) {
     phi__hooked hooked = phi__filter_prompts(run);
     if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) {
-        /* The run was ended while a filter waited. Prompts that did not pass it are not stored. */
+        /* The run was ended while a filter waited. Prompts that did not pass the filter are not
+           stored. */
         bool emitted = true;
         for (size_t i = 0; i < run->said.prompt_count && emitted; i++) {
             bool failed = false;
@@ -288,7 +289,7 @@ static phi__state phi__turn_begin(phi__run *run, bool *wait) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TURN_START;
     event.trigger = run->turn.index == 0 ? run->start.trigger : PHI_TRIGGER_CONTINUATION;
-    /* Clear the fields that belong to one turn. */
+    /* Clears the fields that belong to one turn. */
     phi__attempt_clear(run);
     phi__charge_clear(run);
     run->reply = NULL;
@@ -423,7 +424,7 @@ static phi__state phi__ask_keyed(const phi__run *run) {
     return run->agent->codec->sign != NULL ? PHI__RUN_SIGN : PHI__RUN_SEND;
 }
 
-/* True if the hooks or the policy have left anything to send. */
+/* True if anything is left to send after the hooks and the policy. */
 static bool phi__ask_any(const phi__run *run) {
     if (run->listed.messages == NULL)
         return run->projection.items == NULL || run->projection.count > 0;
@@ -565,7 +566,8 @@ static phi__state phi__ask_sign(phi__run *run) {
 enum {
     PHI__ATTEMPT_SLICE = 4096,       /* bytes decoded between two clock readings */
     PHI__ATTEMPT_ERROR_MOST = 65536, /* bytes kept of an error's body */
-    PHI__ATTEMPT_LINGER_MS = 1000    /* wait after the answer's end, for the usage or an error */
+    /* how long to wait for the usage or an error after the answer's end */
+    PHI__ATTEMPT_LINGER_MS = 1000
 };
 
 /* Emits an event that shows the answer so far. False: no memory. */
@@ -869,8 +871,8 @@ static phi__state phi__attempt_stream(phi__run *run, bool *wait) {
     if (!transfer->ended) {
         if (phi__reader_lingers(&a->reader) &&
             transfer->deadlines.idle_ms != PHI__ATTEMPT_LINGER_MS) {
-            /* Only the usage and the end of the body may follow. They get one short wait. Setting
-               the stage makes phi__transfer_alive arm the timer again. */
+            /* Only the usage and the end of the body may follow. phi waits for these once, for a
+               short time. Setting the stage makes phi__transfer_alive arm the timer again. */
             transfer->deadlines.idle_ms = PHI__ATTEMPT_LINGER_MS;
             transfer->stage = PHI_TRANSFER_CONNECTED;
             phi__transfer_alive(transfer);
@@ -964,7 +966,7 @@ static bool phi__end_settle(phi__run *run, const phi_failure *failure) {
     if (run->reply == NULL) return false;
     phi__charge_turn(run, &run->reply->usage); /* the answer is logged, so it is charged */
     if (!emitted) return false;
-    phi__budget_release(run); /* child agents of its tools can use the rest */
+    phi__budget_release(run); /* child agents of the turn's tools can use the rest of the budget */
     phi__attempt_drop(run);
     return true;
 }
@@ -984,7 +986,7 @@ static phi__state phi__end_offer(phi__run *run, bool whole) {
 /* Ends a turn whose attempt has finally failed. The attempt itself may be freed already. */
 static phi__state phi__end_give_up(phi__run *run) {
     phi__state next = PHI__RUN_ON;
-    if (!phi__turn_unwanted(run) && run->attempt.fault_status != PHI_DENIED) /* denied by a hook */
+    if (!phi__turn_unwanted(run) && run->attempt.fault_status != PHI_DENIED) /* a hook denied it */
         next = phi__end_offer(run, true);
     if (next != PHI__RUN_ON) return next;
     const phi_failure *failure = run->attempt.fault;
@@ -1023,8 +1025,8 @@ static phi__state phi__attempt_end(phi__run *run) {
         return phi__attempt_withdraw(run) ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
     }
     if (phi__thinking_refused(run, failure)) {
-        /* Make the same request again without its thinking, and report the answers that lose
-           theirs. */
+        /* Make the same request again without its thinking, and report the answers whose thinking
+           is left out. */
         bool emitted = phi__attempt_withdraw(run);
         agent->prior.thinking.barred = agent->thread->log.count;
         phi__attempt_clear(run);
@@ -1097,7 +1099,8 @@ static phi__state phi__turn_end(phi__run *run) {
     event.usage = run->reply != NULL ? &run->reply->usage : NULL;
     bool room = (run->taking.points & (uint32_t)PHI__POINT_TURN_ENDS) == 0 ||
                 phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON;
-    if (room && run->reply != NULL) { /* a copy, because the answer may be evicted earlier */
+    /* a copy for the log entry, because the answer may be evicted before this entry */
+    if (room && run->reply != NULL) {
         usage = (phi_usage *)phi_arena_alloc(phi__thread_room(run->agent->thread), sizeof *usage);
         if (usage != NULL) *usage = run->reply->usage;
         room = usage != NULL;
@@ -1155,8 +1158,8 @@ static phi__state phi__turn_follow_up(phi__run *run, bool *wait) {
         return phi__hooks_next(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
                                wait);
     if (run->poll.pending.head != NULL) return PHI__RUN_TOP;
-    /* From here on nothing can be injected, because other threads see the agent as idle. Then read
-       once more the input that they posted before. */
+    /* From here on nothing can be injected, because other threads see the agent as idle. Read once
+       more the input that these threads posted before. */
     phi__agent *agent = run->agent;
     phi__schedule_publish_state(agent, false);
     phi__posts_read_all(agent->rt);
@@ -1273,7 +1276,7 @@ static void phi__turn_advance(phi__run *run) {
     for (;;) {
         bool wait = false;
         phi__agent *agent = run->agent;
-        /* These outcomes belong to the same state: one may lead to the next one. */
+        /* These outcomes belong to the same state; one outcome may lead to another. */
         phi__state outcome = phi__turn_enter(run, &wait);
         if (outcome == PHI__RUN_ENDED) outcome = phi__attempt_end(run);
         if (outcome == PHI__RUN_GIVE_UP) outcome = phi__end_give_up(run);

@@ -24,7 +24,8 @@ typedef struct phi_citation {
        from 1, or blocks. */
     size_t start, end;
     bool has_range;
-    bool in_source; /* true: the range is in the document; false: in this text */
+    /* true: the range is in the document; false: the range is in the answer's text */
+    bool in_source;
 } phi_citation;
 
 /* Reads the citations of a block, in the provider's order, into an array in the arena. Citations of

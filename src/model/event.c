@@ -1,4 +1,4 @@
-/* event.c - the names of events, as session files and logs have them; and failures. */
+/* event.c - the names of events in session files and logs, and the statuses of failures. */
 #include "model/model_in.h"
 
 #include "model/event.h"

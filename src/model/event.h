@@ -28,14 +28,14 @@ typedef struct phi_ticket {
 
 typedef enum phi_event_kind {
     PHI_EV_AGENT_START = 1, /* a run began */
-    PHI_EV_AGENT_END,       /* the run ended: status, usage; failure if it failed */
+    PHI_EV_AGENT_END,       /* the run ended: status, usage; failure if the run failed */
     PHI_EV_TURN_START,      /* one model call and its tools */
     PHI_EV_TURN_END,
     /* message: a user message, a tool result, or an answer that is still empty */
     PHI_EV_MESSAGE_START,
     PHI_EV_TEXT,           /* text: new bytes of the answer; partial: the block's text so far */
     PHI_EV_THINKING,       /* like PHI_EV_TEXT, for the model's thinking */
-    PHI_EV_TOOL_ARGUMENTS, /* like PHI_EV_TEXT, for a call's arguments: JSON text, cut anywhere */
+    PHI_EV_TOOL_ARGUMENTS, /* like PHI_EV_TEXT, for a call's arguments: a piece of JSON text */
     PHI_EV_MESSAGE_END,    /* message: complete, as in the log */
     /* call, tool_call_id, tool_name, arguments (if arguments.at is NULL, the call is skipped).
        Calls with wrong arguments or of an unknown tool have this event, too; their TOOL_END is an
@@ -55,8 +55,9 @@ typedef enum phi_event_kind {
     /* failure; attempt, attempts; delay_ms until the next attempt; text: a log line */
     PHI_EV_RETRY,
     PHI_EV_INPUT_REJECTED, /* text: a filter's reason; the run ends after it */
-    PHI_EV_INPUT_DROPPED,  /* text: input that no model will see; input: its origin; source: why */
-    PHI_EV_COMPACTION_START, /* compaction: only its first two fields */
+    /* text: input that no model will see; input: the origin of the text; source: why */
+    PHI_EV_INPUT_DROPPED,
+    PHI_EV_COMPACTION_START, /* compaction: only the first two fields are set */
     PHI_EV_COMPACTION_END,   /* compaction */
     /* a hook answered PHI_WAIT: ticket, point, text; for a tool: call, tool_call_id, tool_name,
        arguments; for a question: source, question_kind, arguments. Several decisions may be open:
@@ -67,8 +68,8 @@ typedef enum phi_event_kind {
        compactor that leaves nothing */
     PHI_EV_WARNING,
     /* the outcome of phi_agent_rewrite or phi_summarize. text: the op_id; status; source: a message
-       if the rewrite was refused or failed, if a newer one replaced it (PHI_CANCELLED), or if its
-       op_id was known already and nothing was done (PHI_OK) */
+       if the rewrite was refused or failed, if a newer rewrite replaced it (PHI_CANCELLED), or if
+       its op_id was known already and nothing was done (PHI_OK) */
     PHI_EV_REWRITE,
     /* text: "approaching_limit" or "at_limit"; context. Emitted once each time a level is
        reached */
@@ -81,7 +82,7 @@ typedef enum phi_event_kind {
     PHI_EV_PARALLEL_START, /* parallel: the runs that will answer the same prompt concurrently */
     PHI_EV_PARALLEL_END,   /* parallel: which run was selected */
     /* a run is over, and the store has the whole thread. text: the thread's id; message_count;
-       usage: of all runs of the thread */
+       usage: the sum of all runs of the thread */
     PHI_EV_THREAD_UPDATED,
     /* forgotten: entries of the log that were freed because the agent is at its memory limit */
     PHI_EV_FORGOTTEN,

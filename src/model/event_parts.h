@@ -15,7 +15,8 @@ typedef struct phi_loop_info {
     phi_continuation continuation;
     phi_str tag;      /* RERUN and BRANCH: the time, RFC 3339 */
     phi_str metadata; /* JSON text; empty means null */
-    phi_str config;   /* event read from JSON: its config_snapshot, JSON text; else empty */
+    /* for an event read from JSON: the event's config_snapshot, JSON text; else empty */
+    phi_str config;
     /* A run in a thread has its agent's system prompt here (has_system_prompt) if the prompt
        differs from the previous run's prompt. Otherwise the run has the same prompt as the nearest
        earlier run with has_system_prompt. */
@@ -34,7 +35,7 @@ typedef struct phi_compaction {
 
 /* The messages that a prune removed. */
 typedef struct phi_pruned {
-    uint64_t tokens_removed; /* by estimate */
+    uint64_t tokens_removed; /* an estimate */
     size_t messages_removed;
     phi_str memo;              /* the message that takes their place; empty: none */
     const int64_t *timestamps; /* times of the removed messages, oldest first */
@@ -65,7 +66,7 @@ typedef struct phi_context {
    copies of the messages that are still in the views of lanes. phi_thread_message_at counts from
    these copies. */
 typedef struct phi_forgotten {
-    uint64_t from, to; /* entries of the log: from `from` up to, but not including, `to` */
+    uint64_t from, to; /* entries of the log: `from` is the first, `to` is the one after the last */
     size_t messages;   /* the number of forgotten messages that no model sees any more */
     size_t bytes;      /* bytes of the agent's memory that were freed */
     bool compacted;    /* the view was compacted first */

@@ -158,7 +158,8 @@ static bool phi__citations_google(phi__citations *list, const phi_json *node) {
     const phi_json *supports = phi_json_get(grounding, "groundingSupports");
     is = is || phi_json_is(chunks, PHI_JSON_ARRAY) || phi_json_is(supports, PHI_JSON_ARRAY);
     phi__citations_supports(list, supports, chunks);
-    if (list->count == before) phi__citations_each(list, chunks); /* sources of the whole answer */
+    /* without supports: all are sources of the whole answer */
+    if (list->count == before) phi__citations_each(list, chunks);
     for (size_t i = 0; i < PHI__COUNT(lists); i++) {
         const phi_json *sources = phi_json_get(metadata, lists[i]);
         is = is || phi_json_is(sources, PHI_JSON_ARRAY);
@@ -219,7 +220,7 @@ static const char *phi__message_role_word(size_t role) {
 
 /* ---- copying ---- */
 
-/* Copies the strings at these offsets of a struct. Most of them are empty. */
+/* Copies the strings at these offsets of a struct. Most of these strings are empty. */
 static bool phi__message_copy_at(phi_arena *arena, void *to, const uint16_t *places, size_t count) {
     for (size_t i = 0; i < count; i++) {
         phi_str *text = (phi_str *)(void *)((char *)to + places[i]);
@@ -455,7 +456,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
         phi__records_some(out, "api", message->protocol);
         phi__message_put_usage(out, &message->usage);
         phi__records_some(out, "error_message", message->error_message);
-        /* hexadecimal digits of two 64-bit numbers: JSON numbers of other readers have 53 bits */
+        /* two 64-bit numbers as hexadecimal digits: other readers keep only 53 bits of a number */
         char digits[33];
         if (message->prefix != 0) {
             phi__hash_hex(message->prefix, digits);
@@ -560,8 +561,8 @@ PHI__FN phi_str phi__message_read_provider(phi_str provider, phi_str protocol) {
     return azure && phi__str_is(provider, "azure") ? PHI__LIT("azure_openai") : provider;
 }
 
-/* Names of protocols: in the Rust original's JSON, and in configuration files and phi. The original
-   has no Interactions protocol. */
+/* Each protocol's name in the Rust original's JSON, and its name in configuration files and phi.
+   The original has no Interactions protocol. */
 static const char *const phi__message_apis[][2] = {
     {"anthropic_messages", "anthropic_messages"},
     {"open_ai_completions", "openai_completions"},

@@ -24,7 +24,7 @@ typedef enum phi_content_kind {
     PHI_CONTENT_IMAGE,
     PHI_CONTENT_THINKING,
     PHI_CONTENT_TOOL_CALL,
-    /* A block that only its own protocol understands (a call of a hosted tool, the result of one, a
+    /* A block that only its own protocol understands (a hosted tool's call or result, a
        compaction). It is sent back byte for byte to that protocol, and left out for others. */
     PHI_CONTENT_OPAQUE,
     PHI_CONTENT_DOCUMENT, /* a PDF or a text, in data, text or url; name is the title */
@@ -35,24 +35,25 @@ typedef enum phi_content_kind {
 typedef struct phi_content {
     phi_content_kind kind;
     bool redacted; /* thinking that the provider hides; `signature` holds its data */
-    /* The stream broke off inside this block. Such a tool call is never run; such an opaque block
-       is never sent. */
+    /* The stream broke off inside this block. An incomplete tool call is never run; an incomplete
+       opaque block is never sent. */
     bool incomplete;
-    phi_str text; /* of text and thinking; of a document: plain text, instead of data */
+    phi_str text; /* text, thinking: the text; document: plain text, instead of data */
     phi_str data; /* image, document, audio: base64 */
-    /* the type of data: "image/png", "application/pdf", "audio/wav", "audio/mp3"... */
+    /* the type of `data`: "image/png", "application/pdf", "audio/wav", "audio/mp3"... */
     phi_str mime_type;
     phi_str url; /* document: its address, instead of data */
     phi_str id;  /* id of a tool call */
     /* tool call: the tool's name; document: the title; opaque: the block's type on the wire
-       ("server_tool_use"). A text that was the arguments of PHI_RESPOND_TOOL has that name */
+       ("server_tool_use"). text: PHI_RESPOND_TOOL if the text was made from this tool's
+       arguments */
     phi_str name;
     phi_str arguments; /* tool call: JSON text of an object, unless the model sent something else */
     phi_str signature; /* text, thinking, tool call: the provider's token, sent back unchanged */
     /* JSON text that the block's provider wants back unchanged; opaque: the block itself */
     phi_str replay;
     phi_str protocol;  /* opaque: the block's protocol, PHI_PROTOCOL_... */
-    phi_str citations; /* text: JSON array of the provider's citations; phi_citations reads it */
+    phi_str citations; /* text: JSON array of the provider's citations, for phi_citations */
 } phi_content;
 
 #define PHI_STOP_REASON_LIST(X)                                                                    \
@@ -114,9 +115,9 @@ typedef struct phi_message {
     /* only in extensions */
     phi_str extension_kind, extension_data; /* data: JSON text */
     const phi_message_extra *extra;         /* in messages of any role; NULL: no extra fields */
-    /* In user messages: the program says this, not a person (facts, changed instructions, changed
-       tools). Sent as a system message if the model takes one in the middle of a conversation, or
-       else as a user's text */
+    /* In user messages: the message comes from the program, not from a person (facts, changed
+       instructions, changed tools). Sent as a system message if the model takes system messages in
+       mid-conversation, or else as a user's text */
     bool is_update;
     /* In assistant messages with thinking: hashes of the request that the message answers. They
        tell phi if the thinking may be sent back (docs/providers.md); 0: not known */

@@ -30,7 +30,7 @@ enum {
     PHI__TOKENS_RESULT = 8,  /* role, delimiters and the call's id */
     PHI__TOKENS_IMAGE_LEAST = 85,
     PHI__TOKENS_IMAGE_MOST = 16000,
-    PHI__TOKENS_IMAGE_BYTES = 750, /* bytes of an image for one token */
+    PHI__TOKENS_IMAGE_BYTES = 750, /* bytes of an image that count as one token */
     /* Base64 bytes for one token, roughly. A page of a PDF has about 2,000 tokens (Anthropic's
        guide) and 100 KB. A second of mp3 at 128 kbit/s has 32 tokens (Google's guide). */
     PHI__TOKENS_PDF_BYTES = 64,

@@ -73,7 +73,7 @@ typedef struct phi_cache {
     bool system, tools, messages;
     /* The marks last one hour instead of five minutes, if the provider has such marks (Claude).
        Writing then costs more; phi_cost has only one rate for writes, so set cache_write to the
-       higher one. */
+       higher rate. */
     bool one_hour;
 } phi_cache;
 
@@ -97,7 +97,7 @@ typedef struct phi_request_options {
        others before the request is sent. Copied */
     const char *extra;
     bool disable_facts; /* requests contain no facts (features/facts.h) */
-    /* emit PHI_EV_TURN_REQUEST with the request of each turn, before its first attempt */
+    /* emit PHI_EV_TURN_REQUEST with the request of each turn, before the turn's first attempt */
     bool capture_requests;
 } phi_request_options;
 
@@ -108,7 +108,7 @@ typedef struct phi_request_options {
    PHI_CONTENT_OPAQUE blocks. For a hosted tool whose calls the host answers, see phi_tool.raw.
    docs/hosted_tools.md */
 typedef struct phi_raw_tool {
-    /* PHI_PROTOCOL_..., or another name of it in configuration files; copied */
+    /* PHI_PROTOCOL_..., or another name of the protocol in configuration files; copied */
     const char *protocol;
     const char *json; /* JSON text of an object; copied */
 } phi_raw_tool;
@@ -127,7 +127,8 @@ enum {
     PHI_QUIRK_ENABLE_THINKING = 1 << 6,     /* send enable_thinking:true|false */
     PHI_QUIRK_NO_STREAM_USAGE = 1 << 7,     /* send no stream_options */
     PHI_QUIRK_TOOL_NAME_IN_RESULT = 1 << 8, /* send name in tool messages */
-    PHI_QUIRK_REPLAY_REASONING = 1 << 9,    /* send reasoning text back in the field it came in */
+    /* send reasoning text back in the same field in which it came */
+    PHI_QUIRK_REPLAY_REASONING = 1 << 9,
     /* send the reasoning field in every assistant message, "" if empty */
     PHI_QUIRK_REASONING_REQUIRED = 1 << 10,
     PHI_QUIRK_EMPTY_CONTENT = 1 << 11,  /* if there are calls, send content "" instead of null */
@@ -136,7 +137,7 @@ enum {
     PHI_QUIRK_CACHE_KEY = 1 << 14,      /* send prompt_cache_key; for Responses, too */
     PHI_QUIRK_OPEN_KEY = 1 << 15,       /* an API key is optional */
     PHI_QUIRK_TOOL_STREAM = 1 << 16,    /* send tool_stream:true (z.ai) */
-    /* a 400 with an empty body is an overflow (Cerebras) */
+    /* HTTP status 400 with an empty body means a context overflow (Cerebras) */
     PHI_QUIRK_EMPTY_IS_OVERFLOW = 1 << 17,
     /* adaptive thinking with an effort, without a budget (Claude 4.6 and later) */
     PHI_QUIRK_ADAPTIVE_THINKING = 1 << 18,
@@ -215,9 +216,9 @@ typedef struct phi_model {
 PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage);
 
 /* A host's own translation (phi_agent_desc.translate_fn), called before each request. It must be
-   pure, like phi_translate. PHI_OK: *out is the list. Its messages may be the given ones, messages
-   in the arena, or messages of the host that are valid until the run ends. With any other status
-   the model call fails. */
+   pure, like phi_translate. PHI_OK: *out is the list. The list may contain the given messages,
+   messages in the arena, or messages of the host that are valid until the run ends. With any other
+   status the model call fails. */
 typedef phi_status (*phi_translate_fn)(void *user_data, const phi_model *target,
                                        const phi_message *const *messages, size_t count,
                                        phi_arena *arena, const phi_message *const **out,

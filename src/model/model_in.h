@@ -28,7 +28,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
 
 /* Write the member "usage" or "content", after a comma if one is needed. */
 PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage);
-/* without the key */
+/* writes no key */
 PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage);
 PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch);
 
@@ -37,13 +37,13 @@ PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message, 
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch);
 
 /* Writes a JSON text as a value on one line, with the key unless key is NULL. False: the text is
-   not JSON (or is a string, and strings_too is false), and nothing was written. If memory ends
-   before the text is checked, out->failed is set. */
+   not JSON (or is a string, and strings_too is false), and nothing was written. If memory runs out
+   during the check, out->failed is set. */
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
                                    phi_arena *scratch);
 
 /* Returns the current name of a provider. Earlier versions of phi and the Rust original had the
-   names openai-responses and azure for two of them. "azure" with a protocol other than Azure's
+   names openai-responses and azure for two providers. "azure" with a protocol other than Azure's
    Responses is a host's own name and stays. The result is the argument or a static string. */
 PHI__FN phi_str phi__message_read_provider(phi_str provider, phi_str protocol);
 
@@ -72,7 +72,7 @@ PHI__FN bool phi__model_is_at(const phi_model *model, const char *address);
 
 typedef struct phi__texts_args {
     uint64_t n;         /* value of {n} */
-    phi_str text, name; /* values of {text}; of {name} and {most} */
+    phi_str text, name; /* text: value of {text}; name: value of {name} and {most} */
 } phi__texts_args;
 
 /* Returns the template of a text. texts NULL: phi's own texts. */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { PHI__TEXTS_MOST = 4096 }; /* bytes of a host's text */
+enum { PHI__TEXTS_MOST = 4096 }; /* the most bytes of a host's text */
 
 /* All texts lie one after the other in one struct, and all names in another. Offsets of 16 bits
    take a quarter of the space of pointers. */

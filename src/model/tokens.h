@@ -20,8 +20,8 @@ typedef struct phi_token_counter {
     void *user_data;
 } phi_token_counter;
 
-/* Return the tokens of a text or a message. If counter is NULL, they use the estimate, ceil(bytes /
-   4). Sums do not overflow but stop at SIZE_MAX. */
+/* Return the number of tokens of a text or a message. If counter is NULL, the functions estimate
+   ceil(bytes / 4). Sums do not overflow but stop at SIZE_MAX. */
 PHI_API size_t phi_tokens_of_text(const phi_token_counter *counter, phi_str text);
 PHI_API size_t phi_tokens_of_message(const phi_token_counter *counter, const phi_message *message);
 
