@@ -1,4 +1,4 @@
-/* evict.c - evicts entries that are in no view, whole segments at a time, and takes them back. */
+/* evict.c - evicts entries that are in no view, whole segments at a time, and recalls them. */
 #include "log/thread_in.h"
 
 #include <stdio.h>
@@ -109,7 +109,7 @@ static void phi__evict_shed_ids(phi_thread *thread) {
 PHI__FN bool phi__thread_evict_begin(phi_thread *thread) {
     phi__segments *segments = &thread->log.segments;
     phi_str state;
-    /* The state's notes may be evicted. */
+    /* Computes the state now, because the notes that hold it may be evicted. */
     if (phi__state_now(thread, &state) != PHI_OK) return false;
     segments->first.live = false;
     for (phi__segment *s = segments->others; s != NULL; s = s->older) s->live = false;
@@ -170,7 +170,7 @@ static phi__entry **phi__rejoin_merge(const phi_thread *thread, const phi_thread
     return list;
 }
 
-/* Revokes rewrites again if the store lacked the revoking entry or the end of the run. */
+/* Revokes again the rewrites whose revoking entry, or whose run's end, the store lacked. */
 static void phi__rejoin_revoke(phi_thread *thread) {
     for (const phi__op *op = thread->ops.last; op != NULL; op = op->earlier) {
         phi__op *target = op->rewrite.revoke != NULL

@@ -80,7 +80,8 @@ typedef struct phi_projection_meta {
     bool budget_truncated;
     bool protected_over; /* the protected turns exceed the budget */
     bool overflow;       /* not even the newest turn fits, although its results were cut */
-    /* results that phi made for calls without one, and results without a call that were left out */
+    /* results that phi made for calls without one, plus results that were left out because they
+       have no call */
     size_t orphans_repaired;
     /* the entries that are sent, not counting older summaries; from_seq > to_seq: none */
     uint64_t from_seq, to_seq;
