@@ -102,7 +102,7 @@ PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback);
 
 /* Returns the number of members or items. */
 PHI_API size_t phi_json_count(const phi_json *node);
-/* Returns the member with this name, the last one of several. NULL: no member, or no object. */
+/* Returns the member with this name, or the last of several. NULL: no member, or no object. */
 PHI_API phi_json *phi_json_get(const phi_json *object, const char *key);
 /* Returns an item by its index, from 0, or NULL. Each call walks the list: use phi_json_each for a
    loop. */
