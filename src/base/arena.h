@@ -45,8 +45,8 @@ PHI_API phi_arena_mark phi_arena_save(const phi_arena *arena);
 /* Frees all memory that was allocated since the mark. */
 PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark);
 
-/* Frees all memory; the arena is then as after phi_arena_init. Calling it twice is harmless, and so
-   is NULL. */
+/* Frees all memory; the arena is then as after phi_arena_init. It may be called twice, and with
+   NULL. */
 PHI_API void phi_arena_free(phi_arena *arena);
 
 #ifdef __cplusplus

@@ -33,7 +33,7 @@ static phi__inbox_record *phi__inbox_at(const phi__inbox *inbox, uint32_t count)
     return (phi__inbox_record *)(void *)(inbox->ring + (count & (inbox->size - 1)));
 }
 
-/* Reserves `need` bytes that do not wrap; *at is their start. */
+/* Reserves `need` bytes that do not wrap; *at gets their start. */
 static bool phi__inbox_reserve(phi__inbox *inbox, uint32_t need, uint32_t *at) {
     uint32_t tail = PHI__LOAD(&inbox->tail);
     for (;;) {
@@ -49,7 +49,7 @@ static bool phi__inbox_reserve(phi__inbox *inbox, uint32_t need, uint32_t *at) {
         if (!PHI__CAS(&inbox->tail, &tail, tail + pad + need)) continue;
         if (pad != 0) {
             phi__inbox_record *filler = phi__inbox_at(inbox, tail);
-            PHI__STORE(&filler->bytes, pad); /* its kind is 0 already */
+            PHI__STORE(&filler->bytes, pad); /* a filler has kind 0, which the ring has already */
         }
         *at = tail + pad;
         return true;

@@ -33,11 +33,11 @@ typedef struct phi_mock {
     const phi_model_request *requests;
     size_t request_count;
     size_t answers_left; /* answers left in the script */
-    /* May be set: how much later answers added from now on begin, by the runtime's clock (default
+    /* May be set: a delay of each answer that is added from now on, by the runtime's clock (default
        0). */
     uint32_t delay_ms;
-    /* May be set: called if a request finds no answer left. It adds an answer, which may depend on
-       the request (default: none) */
+    /* May be set: called if a request finds no answer left. The function adds an answer, which may
+       depend on the request (default: none) */
     void (*answer_fn)(void *user_data, struct phi_mock *mock, const phi_model_request *request);
     void *user_data;
 } phi_mock;
