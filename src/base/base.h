@@ -121,7 +121,7 @@ PHI_API void phi_memory_init(phi_memory *memory, const phi_allocator *allocator,
 
 /* Where a parser stopped and why. */
 typedef struct phi_parse_error {
-    uint32_t line, column; /* from 1; column counts bytes */
+    uint32_t line, column; /* count from 1; column counts bytes */
     size_t offset;         /* the number of bytes before this place */
     char message[160];     /* says which value was found and which was expected; terminated */
     phi_status status;     /* PHI_PARSE, PHI_NO_MEMORY, PHI_NOT_FOUND... */

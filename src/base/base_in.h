@@ -26,10 +26,10 @@
 #define PHI_NEVER(condition) (condition)
 #endif
 
-/* Atomics: a type, and for it a load, a store, a compare-and-swap and an addition without a result,
-   with acquire and release order. They use the builtins of gcc and clang, or else those of C11.
-   With PHI_NO_THREADS they are plain accesses, and only the pumping thread may call phi.
-   PHI__NO_BUILTINS lets the checks compile the C11 branch with gcc and clang. */
+/* Atomics: a type, and operations on it with acquire and release order: load, store,
+   compare-and-swap, and an addition without a result. They use the builtins of gcc and clang, or
+   else those of C11. With PHI_NO_THREADS they are plain accesses, and only the pumping thread may
+   call phi. PHI__NO_BUILTINS lets the checks compile the C11 branch with gcc and clang. */
 #if defined(PHI_NO_THREADS)
 #define PHI__ATOMIC(type) type
 #define PHI__LOAD(p) (*(p))
@@ -156,7 +156,7 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len);
 /* Allocates like phi_arena_alloc, and zeroes the memory. */
 PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 
-/* Allocates like phi_arena_alloc, but without alignment: for bytes. */
+/* Allocates bytes like phi_arena_alloc, but does not align them. */
 PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
 
 /* Frees all memory handed out but keeps the blocks for later use. Blocks kept by an earlier rewind
@@ -214,7 +214,7 @@ static inline phi_str phi__buf_str(const phi__buf *buf) { return phi__str(buf->a
 
 /* The parts of a URL. Each is a piece of the URL's text, except a default port. */
 typedef struct phi__url {
-    phi_str scheme; /* as in the URL */
+    phi_str scheme; /* as it is in the URL */
     phi_str origin; /* "https://ada:key@host:8080": everything before the path */
     phi_str user;   /* "ada:key"; `at` is NULL if the URL has no "@" */
     phi_str site;   /* "[::1]:8080": host and port as in the URL */

@@ -907,7 +907,7 @@ static bool phi__http_pinned(const phi__http *http, phi_str url) {
     return false;
 }
 
-/* True if looking up the host would stop the pump, because libcurl does it on this thread. */
+/* True if a lookup of the host would stop the pump, because libcurl does lookups on this thread. */
 static bool phi__http_would_block(const phi__http *http, phi_str url) {
     return !http->async_dns && http->proxy == NULL && !phi__http_is_address(phi__http_host(url)) &&
            !phi__http_pinned(http, url);
@@ -1234,7 +1234,7 @@ static const char *phi__http_look(phi__http *http, const phi__http_desc *desc) {
     http->async_dns = (info->features & CURL_VERSION_ASYNCHDNS) != 0;
     http->prereq = info->version_num >= 0x075000u;      /* libcurl 7.80 */
     http->quick_exit = info->version_num >= 0x075700u;  /* libcurl 7.87 */
-    http->mask_sigpipe = info->version_num < 0x075800u; /* before 7.88: TLS uses send() */
+    http->mask_sigpipe = info->version_num < 0x075800u; /* before 7.88, TLS uses send() */
 #if LIBCURL_VERSION_NUM >= 0x075400
     if (info->age >= CURLVERSION_TENTH && info->cainfo != NULL)
         http->drop_ca_path = phi__http_can_read(info->cainfo);

@@ -119,7 +119,7 @@ struct phi__http {
     size_t live;            /* transfers in the multi handle that are not finished */
     phi__timer curl_timer;  /* curl's only timeout */
     phi__timer kick;        /* the pump has work left: do not sleep */
-    uint64_t hold_until_us; /* no descriptors were free: start nothing before this time */
+    uint64_t hold_until_us; /* start nothing before this time, because no descriptors were free */
     int inside;             /* number of active calls into libcurl */
     bool signal_held, pumping, resumes_wanted, starved;
 };

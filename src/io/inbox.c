@@ -109,7 +109,7 @@ PHI__FN void phi__inbox_drop(phi__inbox *inbox) {
     phi__inbox_record *record = phi__inbox_at(inbox, inbox->head);
     uint32_t bytes = record->bytes;
     /* The room must be zero before a producer can reserve it, because a record may start anywhere
-       in it. A filler smaller than a record is cleared by its own length. */
+       in it. If a filler is smaller than a record, only the filler's bytes are cleared. */
     memset((void *)record, 0, bytes);
     PHI__STORE(&inbox->head, inbox->head + bytes);
 }

@@ -19,7 +19,7 @@ PHI__FN int64_t phi__clock_wall_ms(void); /* Unix time */
    free file descriptor), uses clocks and addresses: unique enough for ids, but not secret. */
 PHI__FN void phi__clock_random(void *out, size_t len);
 #ifndef PHI_NO_FILES
-enum { PHI__PATH_BYTES = 4096 }; /* with the terminator */
+enum { PHI__PATH_BYTES = 4096 }; /* bytes of a path, with the terminator */
 
 typedef struct phi__words {
     char text[160]; /* terminated */
@@ -137,7 +137,7 @@ typedef struct phi__io_desc {
 typedef struct phi__timer {
     uint64_t at_us;
     uint64_t order; /* counts the calls of phi__io_timer_set */
-    size_t place;   /* in the heap, from 1; 0: not set */
+    size_t place;   /* place in the heap, from 1; 0: not set */
     void (*fire)(struct phi__timer *timer);
     bool deadline; /* set by phi__io_deadline_set: gaps move the timer */
 } phi__timer;
@@ -150,7 +150,7 @@ enum { PHI__READ = 1, PHI__WRITE = 2 }; /* equal to PHI_WATCH_READ and PHI_WATCH
 typedef struct phi__watch {
     intptr_t fd;
     int want;      /* 0: not watched */
-    uint32_t slot; /* in the table of watches */
+    uint32_t slot; /* index in the table of watches */
     void (*ready)(struct phi__watch *watch, int have);
 } phi__watch;
 
@@ -304,7 +304,8 @@ PHI__FN void phi__secret_put_url(phi__buf *out, phi_str url);
 
 typedef enum phi__secret_text {
     PHI__SECRET_BYTES, /* part of a stream */
-    /* Text that may have been cut: if the beginning of a secret is at its end, it is hidden too. */
+    /* Text that may have been cut: the beginning of a secret at the end of the text is hidden
+       too. */
     PHI__SECRET_WORDS,
     PHI__SECRET_JSON /* JSON text: it stays valid */
 } phi__secret_text;

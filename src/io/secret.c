@@ -13,8 +13,9 @@
 #include "io/io_in.h"
 
 enum {
-    PHI__SECRET_LEAST = 8,   /* bytes of the shortest secret */
-    PHI__SECRET_PASSING = 16 /* most signatures kept: those of requests that may still be running */
+    PHI__SECRET_LEAST = 8, /* bytes of the shortest secret */
+    /* most signatures that are kept, since their requests may still be running */
+    PHI__SECRET_PASSING = 16
 };
 
 /* ---- which texts are secret? ---- */
@@ -167,7 +168,8 @@ static bool phi__secret_base64(char c) {
     return phi__is_alnum(c) || c == '+' || c == '/' || c == '-' || c == '_';
 }
 
-/* Returns the end of a match with the base64 letter that has its last bits, and with padding. */
+/* Returns the end of a match including the base64 letter with the last bits of the secret, and
+   padding. */
 static size_t phi__secret_rest(const phi__secret_form *form, phi_str s, size_t end) {
     size_t bits = form->text.len * 8 - phi__secret_skipped(form->shift);
     if (bits % 6 != 0 && end < s.len && phi__secret_base64(s.at[end])) end++;

@@ -180,7 +180,7 @@ static void phi__loops_note(phi_thread *thread, const phi__entry *start) {
     phi__loop_start *place = phi__loops_find(thread, start->loop_id);
     if (place == NULL) {
         uint64_t hash = phi__hash_filled(phi__hash(start->loop_id, 0));
-        if (loops->count >= loops->cap / 2) return; /* no room was reserved */
+        if (loops->count >= loops->cap / 2) return; /* happens only if no room was reserved */
         place = phi__loops_place(loops->at, loops->cap, hash);
         place->hash = hash;
         loops->count++;
@@ -393,7 +393,7 @@ PHI__FN bool phi__append_note_run(phi_thread *thread, const phi_loop_info *info,
         entries[1].status = status;
         done = phi__append(thread, entries, 2);
     }
-    thread->loops.restored = restored; /* these two entries answer no lost calls */
+    thread->loops.restored = restored; /* unchanged: the noted run answers no lost calls */
     if (!done) phi_arena_reset(room, mark);
     return done;
 }

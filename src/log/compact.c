@@ -192,7 +192,7 @@ static phi_str phi__lines_last_line(phi_str *text) {
 /* Adds a line. After the first line without room, lines are only counted. */
 static bool phi__lines_add_line(const phi__compacting *c, phi__compact_lines *lines, phi_str line,
                                 bool copy) {
-    uint64_t tokens = phi_tokens_of_text(c->counter, line) + 1; /* with its line break */
+    uint64_t tokens = phi_tokens_of_text(c->counter, line) + 1; /* with the line break */
     uint64_t n;
     if (phi__texts_is(c->config.texts, PHI_TEXT_SUMMARY_LEFT_OUT, PHI_TEXT_COUNT, line, &n)) {
         lines->left_out += n;
@@ -557,7 +557,7 @@ static size_t phi__compact_bounds(const phi__compacting *c, size_t run, size_t *
     return from;
 }
 
-/* Sets *well to true if the new view begins with a user's message when it begins with this run. */
+/* Sets *well to true if a new view that begins with this run begins with a user's message. */
 static phi_status phi__compact_begins_well(const phi__compacting *c, size_t run, bool *well) {
     size_t start = phi__compact_run_start(c, run), end;
     phi__compact_section s;

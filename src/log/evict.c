@@ -61,7 +61,7 @@ static bool phi__evict_keeps_id(const phi__op *op) {
 }
 
 /* Links the rewrites in memory and puts them into the table again. False: no memory, and nothing
-   changed. This cannot fail if there are no more rewrites than before. */
+   changed. If there are not more rewrites than before, this cannot fail. */
 static bool phi__evict_index(phi_thread *thread) {
     phi__ops *ops = &thread->ops;
     size_t n = 0;
@@ -170,7 +170,7 @@ static phi__entry **phi__rejoin_merge(const phi_thread *thread, const phi_thread
     return list;
 }
 
-/* Revokes again the rewrites whose revoking entry, or whose run's end, the store lacked. */
+/* Revokes a rewrite again if the store lacked the entry that revoked it or the end of its run. */
 static void phi__rejoin_revoke(phi_thread *thread) {
     for (const phi__op *op = thread->ops.last; op != NULL; op = op->earlier) {
         phi__op *target = op->rewrite.revoke != NULL

@@ -270,7 +270,7 @@ typedef struct phi__folding {
     const phi__fold *in;
     phi__op *op;
     size_t end;           /* index of the first item after the last span */
-    phi__fold out;        /* these items after the rewrite; out.tokens counts the whole view */
+    phi__fold out;        /* the result for these items; out.tokens counts the whole view */
     uint8_t *durable;     /* 1 for each item of `in` that stays; NULL: none stays */
     size_t span, message; /* next span; next message, counted over all spans */
     bool open;            /* the messages of the current span were already placed */

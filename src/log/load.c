@@ -29,7 +29,7 @@ typedef struct phi__load_lane {
 } phi__load_lane;
 
 struct phi__loading {
-    phi_arena arena; /* for the items kept with rewrites */
+    phi_arena arena; /* has the items that are kept with rewrites */
     phi__load_lane *lanes;
     size_t count, cap;
     bool known;   /* thread->fold is the view of the active lane */
@@ -47,8 +47,8 @@ struct phi__load_op {
     uint64_t tokens; /* tokens that the rewrite added to its lane's view (modulo 2^64) */
 };
 
-/* The folds of inactive lanes are freed if they have at least this many items, and twice as many
-   items as the log has entries. */
+/* The folds of inactive lanes are freed if they have at least this many items, and at least twice
+   as many items as the log has entries. */
 enum { PHI__LOAD_ASIDE = 4096 };
 
 PHI__FN bool phi__load_room(phi_thread *thread) {
@@ -405,7 +405,7 @@ PHI__FN phi_status phi__load_put(phi_thread *thread, phi__entry *entry) {
    `next` links the others. */
 typedef struct phi__load_forks {
     uint32_t *first, *next;
-    size_t *counts; /* messages of each lane so far, its parents' included */
+    size_t *counts; /* messages of each lane so far, including its parents' */
     size_t entries, lanes;
 } phi__load_forks;
 

@@ -55,7 +55,7 @@ typedef struct phi__segment {
 } phi__segment;
 
 typedef struct phi__op {
-    phi_rewrite rewrite; /* its strings, spans and messages are in `segment` */
+    phi_rewrite rewrite; /* strings, spans and messages of the rewrite are in `segment` */
     phi__segment *segment;
     uint32_t lane;
     uint64_t seq;
@@ -63,7 +63,7 @@ typedef struct phi__op {
     uint64_t revoked_at;       /* seq of the entry that revoked it */
     size_t message_count;      /* messages of all spans */
     phi__rendered **rendered;  /* the rendering of each message */
-    struct phi__load_op *load; /* load.c: only while the thread is being read */
+    struct phi__load_op *load; /* used by load.c, only while the thread is being read */
     struct phi__op *earlier;   /* the rewrite before it in the log */
     uint64_t id_hash;
 } phi__op;
@@ -79,8 +79,8 @@ typedef struct phi__note {
 typedef struct phi__entry {
     uint64_t seq;
     phi__segment *segment;
-    /* MESSAGE: its index among the messages of its lane, including those of the parents. LOOP_END:
-       the seq of the run's LOOP_START plus 1; 0: none. */
+    /* MESSAGE: the message's index in its lane, counting the messages of parent lanes too.
+       LOOP_END: the seq of the run's LOOP_START plus 1; 0: none. */
     size_t ordinal;
     int64_t at_ms; /* for display, never for order */
     phi_entry_kind kind : 8;
@@ -94,7 +94,7 @@ typedef struct phi__entry {
     const phi_message *message;     /* MESSAGE */
     const phi_usage *usage;         /* for TURN_END, LOOP_END, FORGOTTEN */
     union {                         /* by kind; NULL if there is no detail */
-        phi__rendered *rendered;    /* for MESSAGE: its blocks in wire formats */
+        phi__rendered *rendered;    /* for MESSAGE: the message's blocks in wire formats */
         const phi_loop_info *loop;  /* for LOOP_START */
         const phi_failure *failure; /* for a LOOP_END that failed */
         phi__op *op;
@@ -122,7 +122,7 @@ typedef struct phi__log {
     size_t count; /* the last entry's seq plus 1; `held` entries are in memory, in order */
     phi__entry **entries;
     size_t held, cap;
-    int64_t made_ms, changed_ms; /* see phi_thread_info */
+    int64_t made_ms, changed_ms; /* as in phi_thread_info */
     bool left;                   /* an entry left the view since the last eviction */
     phi__grown *grown;           /* the lists of the runtime; NULL: no lists */
     phi__dirty *dirty;           /* the links in these lists; NULL: the log is in no store */
@@ -201,13 +201,14 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 
 /* A lane's view. Each item is a message of the log or of a rewrite. */
 typedef struct phi__fold {
-    phi__item *items; /* with extensions, which encoders leave out */
+    phi__item *items; /* includes extensions, which encoders leave out */
     size_t count, cap;
-    uint64_t tokens;              /* tokens by estimate */
-    size_t durable;               /* number of durable items */
-    bool overlaps;                /* a summary may come before items that it kept */
-    bool opaque;                  /* an item has an opaque block, or a removed item had one */
-    size_t linked, groups;        /* phi__fold_link: linked items, their groups */
+    uint64_t tokens; /* tokens by estimate */
+    size_t durable;  /* number of durable items */
+    bool overlaps;   /* a summary may come before items that it kept */
+    bool opaque;     /* an item has an opaque block, or a removed item had one */
+    /* set by phi__fold_link: numbers of linked items and of their groups */
+    size_t linked, groups;
     phi_token_counter counted_by; /* phi__fold_tokens: the counter for the first `counted` items */
     size_t counted;
     uint64_t counted_tokens;
@@ -314,15 +315,15 @@ PHI__FN phi_status phi__revert_plan(const phi_thread *thread, const phi_revert *
 /* The last start of each run, in an open table by the hash of the run's id; at most half full. */
 typedef struct phi__loop_start {
     uint64_t hash; /* 0: free slot */
-    uint64_t seq;  /* the seq of its LOOP_START plus 1; 0: the run has ended */
+    uint64_t seq;  /* the seq of the run's LOOP_START plus 1; 0: the run has ended */
 } phi__loop_start;
 
 typedef struct phi__loops {
     phi__loop_start *at;
     size_t count, cap;
-    bool away;       /* runs whose start is evicted are not in the table */
-    bool keeps_none; /* the active run keeps nothing, so it may be rolled back */
-    bool restored;   /* calls without a result were lost with a process; false once a run starts */
+    bool away;              /* runs whose start is evicted are not in the table */
+    bool keeps_none;        /* the active run keeps nothing, so it may be rolled back */
+    bool restored;          /* missing results were lost with a process; false once a run starts */
     uint64_t told, told_to; /* the log's length at the last visit; the reader of that visit */
     phi__entry *started;    /* the LOOP_START of the active run, or NULL */
     uint64_t prompt_hash;   /* hash of the last run's system prompt; 0: none was recorded */
@@ -539,12 +540,13 @@ struct phi_thread {
     phi__loops loops;
     phi__undo undo;
     phi__counted counted;
-    phi__tool_state state;        /* state of the active lane; see tool_state.c */
-    phi_str id;                   /* allocated, if the thread is in no store; NULL: not made yet */
+    phi__tool_state state; /* state of the active lane; see tool_state.c */
+    /* allocated if the thread is in no store; empty: no id was made yet */
+    phi_str id;
     struct phi__about *about;     /* NULL: no title, metadata or origin */
     struct phi__loading *loading; /* see load.c; NULL: the thread is not being read */
     struct phi__journal *journal; /* see journal_in.h; NULL: the thread is in no store */
-    struct phi_runtime *rt;       /* runtime of its agent; NULL: no agent */
+    struct phi_runtime *rt;       /* runtime of the thread's agent; NULL: no agent */
     /* for a host's thread (agent/one_shot_run.c); NULL: an agent's thread */
     struct phi__lent *lent;
     void *user;    /* the run that uses the thread, or NULL */
@@ -626,7 +628,7 @@ static inline bool phi__thread_roll(phi_thread *thread, phi_str *carried) {
 
 static inline void phi__thread_evictable(phi_thread *thread) { phi__log_left(&thread->log); }
 
-/* 1 if there is only the default lane. */
+/* Returns the number of lanes; 1 if there is only the default lane. */
 static inline size_t phi__thread_lanes(const phi_thread *thread) {
     return phi__max(thread->lanes.count, 1);
 }
@@ -721,7 +723,7 @@ typedef struct phi__proj_order {
 typedef enum phi__verdict {
     PHI__VERDICT_SHOWN = 0,
     PHI__VERDICT_CUT,      /* sent, with shortened results */
-    PHI__VERDICT_KIND,     /* not included by the policy */
+    PHI__VERDICT_KIND,     /* of a kind that the policy does not include */
     PHI__VERDICT_TURNS,    /* left out by max_turns */
     PHI__VERDICT_MESSAGES, /* left out by max_messages */
     PHI__VERDICT_BUDGET,
@@ -731,10 +733,11 @@ typedef enum phi__verdict {
 /* An answer and its results, or another message. */
 typedef struct phi__group {
     struct phi__group *newer;
-    size_t at; /* index of its item */
+    size_t at; /* index of the message's item */
     const phi_message *message;
-    const phi_message **results; /* in call order; phi makes one for each call without a result */
-    size_t *places;              /* indexes of the results' items; SIZE_MAX: made by phi */
+    /* in the order of the calls; phi makes a result for each call without one */
+    const phi_message **results;
+    size_t *places; /* indexes of the results' items; SIZE_MAX: made by phi */
     size_t result_count, made;
     uint64_t tokens;
     uint32_t turn; /* 1: the newest turn */

@@ -43,7 +43,7 @@ typedef struct phi_policy {
     bool no_reserve; /* reserve nothing */
     /* a limit that applies after max_turns and never cuts the newest turn (default: none) */
     uint32_t max_messages;
-    uint32_t max_turns;       /* only the newest turns (default: no limit) */
+    uint32_t max_turns;       /* number of newest turns that are sent (default: no limit) */
     uint32_t keep_last_turns; /* number of newest turns that are always sent (default 3) */
     bool keep_no_turns;       /* only the newest turn is protected, whatever keep_last_turns says */
     phi_summaries summaries;
@@ -68,11 +68,11 @@ PHI_API phi_policy phi_policy_of(phi_policy_kind kind, const phi_model *model);
 
 /* What a projection sends and leaves out, and why. */
 typedef struct phi_projection_meta {
-    uint64_t estimated_tokens; /* of the whole request, including system prompt and tools */
+    uint64_t estimated_tokens; /* tokens of the whole request, including system prompt and tools */
     uint64_t budget_tokens;    /* the budget for messages */
     uint64_t system_tokens, tools_tokens;
     size_t messages_included; /* including results that phi made */
-    size_t messages_total;    /* of the view */
+    size_t messages_total;    /* messages of the view */
     size_t groups_dropped;    /* groups that were left out, not counting summaries */
     bool summary_used;
     bool window_truncated; /* max_turns or max_messages left out messages */

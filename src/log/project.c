@@ -99,7 +99,7 @@ typedef struct phi__projecting {
     uint32_t turn;
     size_t messages; /* included messages, without summaries and extensions */
     size_t groups;   /* groups that were looked at */
-    size_t floor;    /* summaries from this item on have room */
+    size_t floor;    /* summaries at or after this item have room */
     bool summaries;  /* the policy includes summaries */
     bool settled;    /* newest and protected turns are complete; older summaries have room */
     bool full;

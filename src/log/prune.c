@@ -21,7 +21,7 @@ typedef struct phi__plan {
     size_t count;
     uint64_t tokens; /* tokens removed so far */
     size_t removed;  /* number of items removed so far */
-    size_t also;     /* one more removed item, which is not counted; SIZE_MAX: none */
+    size_t also;     /* another removed item, which these numbers do not count; SIZE_MAX: none */
 } phi__plan;
 
 /* ---- blocks: items of a view that leave it together; the oldest leave first ---- */

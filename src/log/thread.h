@@ -153,7 +153,7 @@ PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_
 typedef struct phi_append {
     uint32_t flags; /* PHI_ENTRY_DURABLE (default: none) */
     bool has_expected;
-    /* with has_expected: PHI_STALE unless the thread has this number of entries */
+    /* with has_expected: the result is PHI_STALE unless the thread has this number of entries */
     uint64_t expected;
 } phi_append;
 

@@ -181,7 +181,7 @@ PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane);
 /* True if a rewrite surely cuts no item and separates no group. False: the full check is needed. */
 PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite);
 
-/* True if surely no later rewrite touches this one. False: all later rewrites must be checked. */
+/* True if surely no later rewrite touches this rewrite. False: all later ones must be checked. */
 PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op);
 
 /* Apply a rewrite to its lane's known view, and revert it. After an error, free the thread. */

@@ -8,8 +8,8 @@
 
 /* ---- effects: the changes that a tool makes to a JSON object ---- */
 
-/* One tree takes the effects of a result, or of a fold, and knows the length of its text. So a
-   state is never larger than its limit, nor deeper than the JSON reader allows. */
+/* One tree takes the effects of a result, or of a fold, and knows the length of its object as text.
+   So a state is never larger than its limit, nor deeper than the JSON reader allows. */
 
 enum {
     PHI__EFFECT_STEPS = 64, /* steps of a path */
@@ -375,7 +375,7 @@ PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *eff
     if (tree->status == PHI_OK && tree->index.shed)
         tree->bytes = phi__effect_measure(tree, tree->root);
     if (tree->status == PHI_OK && tree->why == NULL && tree->bytes > max_bytes &&
-        tree->bytes > bytes) /* only an effect that grows the state is refused and undone */
+        tree->bytes > bytes) /* only an effect that grows the state is refused for its size */
         tree->why = "the state would be too large";
     if (tree->status == PHI_OK && tree->why != NULL) {
         /* Undoes the changes of the current effect. This takes no memory. */

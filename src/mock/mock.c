@@ -28,7 +28,7 @@ typedef struct phi__mock {
     phi__mock_answer *first, *last;
     phi_model_request *requests;
     size_t room;
-    uint32_t calls; /* number of tool calls made, for their ids */
+    uint32_t calls; /* number of tool calls made so far; ids are made from it */
     bool lost;      /* an answer was not added because there was no memory */
     char name[16];
 } phi__mock;

@@ -49,7 +49,7 @@ typedef struct phi__store_path {
 
 /* A parsed line of a thread's file. */
 typedef struct phi__file_line {
-    uint64_t seq, first, last; /* number of the entry; first and last number in its group */
+    uint64_t seq, first, last; /* seq of the entry; first and last seq of the entry's group */
     phi_str entry;
 } phi__file_line;
 
@@ -110,7 +110,8 @@ static void phi__store_path_of(const phi__file_store *fs, phi__store_path *out, 
 
 /* ---- locks ---- */
 
-/* Makes the directory and its parents, and with fs->sync also syncs their names. */
+/* Makes the directory and its parents. With fs->sync, also syncs the directories that contain their
+   names. */
 static phi_status phi__store_make_room(phi__file_store *fs, phi__words *words) {
     const phi__disk *disk = &fs->disk;
     phi_status status = disk->make_directories(disk->user_data, fs->directory, words);
@@ -671,7 +672,7 @@ typedef struct phi__tfile_scan {
     phi__file_store *fs;
     intptr_t file;
     phi__buf buf;    /* bytes read that are still needed */
-    phi__buf places; /* one phi__tfile_place for each line so far of the current group */
+    phi__buf places; /* has a phi__tfile_place for each line that was read of the current group */
     uint64_t base;   /* the offset in the file at which buf begins */
     size_t at;       /* the offset in buf of the next line */
     size_t keep;     /* the offset in buf of the current group; at most `at` */
@@ -1104,7 +1105,8 @@ static phi_status phi__tfile_store_read(void *user_data, const char *thread_id, 
 
 /* ---- opening a store ---- */
 
-enum { PHI__FILE_STORE_DIRECTORY = 3900 }; /* bytes of its path, which leaves room for a name */
+/* bytes of the directory's path; this leaves room for a file's name */
+enum { PHI__FILE_STORE_DIRECTORY = 3900 };
 
 static phi_status phi__store_lock(void *user_data, const char *thread_id, char *words,
                                   size_t words_size) {

@@ -94,13 +94,13 @@ enum { PHI__JOURNAL_BATCH = 256 }; /* entries in one call of the store's append 
 #define PHI__JOURNAL_BATCH_BYTES                                                                   \
     ((size_t)1 << 20) /* bytes in one call; a longer entry is written alone */
 
-enum { PHI__JOURNAL_LIMIT_PART = 32 }; /* a batch has at most this part of a memory limit */
+enum { PHI__JOURNAL_LIMIT_PART = 32 }; /* a batch has at most 1/32 of a memory limit */
 
 static void phi__journal_words(char *words, size_t size, const char *text) {
     if (words != NULL && size > 0) (void)snprintf(words, size, "%s", text);
 }
 
-/* If the store gave no message, uses the text of its status. */
+/* If the store gave no message, uses the text of the status instead. */
 static void phi__journal_explain(char *words, size_t size, phi_status status) {
     if (words != NULL && size > 0 && words[0] == '\0' && status != PHI_OK)
         (void)snprintf(words, size, "%s", phi_status_text(status));

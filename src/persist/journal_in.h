@@ -17,7 +17,7 @@ typedef struct phi__journal_ops {
     void (*evict_end)(phi_thread *thread);
 } phi__journal_ops;
 
-/* Call this after a thread was read from a text: entries before its first one are in no store. */
+/* Call this after a thread was read from a text: no store has the entries before its first one. */
 PHI__FN void phi__journal_skip(phi_thread *thread);
 
 /* ---- entries.c ---- */

@@ -107,7 +107,8 @@ PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
 /* Frees a thread, like phi__thread_destroy. First writes missing entries to its store, if any. */
 PHI__FN void phi__journal_free_thread(phi_thread *thread);
 
-/* Returns the thread's id, which is its id in the store if it is in one. Empty: it has none yet. */
+/* Returns the thread's id. In a store this is the id in the store. Empty: the thread has none
+   yet. */
 static inline phi_str phi__info_known_id(const phi_thread *thread) {
     return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
                                    : thread->id;

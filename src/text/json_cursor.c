@@ -145,7 +145,8 @@ static inline bool phi__cursor_step(phi__json_cursor *c, char closing) {
 
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key) {
     const char *at = c->at, *end = c->end;
-    if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"') /* no white space */
+    /* this path is for texts without white space */
+    if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"')
         at++;
     else {
         if (!phi__cursor_step(c, '}')) return false;

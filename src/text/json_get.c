@@ -715,7 +715,7 @@ static void phi__index_link(phi__json_index *index, phi_json *object) {
     }
 }
 
-/* Puts the members of an object into the table, once. False: no memory. */
+/* Puts the members of an object into the table, if they are not in it yet. False: no memory. */
 static bool phi__index_know(phi__json_index *index, phi_json *object) {
     uint64_t mark = phi__json_member_hash(index, object, PHI__LIT(""));
     phi__index_entry *entry;

@@ -89,7 +89,7 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
         int quote = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
         int escape = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
         *escaped = false;
-        /* no backslash before the first quote */
+        /* the first quote has no backslash before it */
         if (quote != 0 && (escape & (quote - 1) & ~quote) == 0)
             return at + __builtin_ctz((unsigned)quote);
         if (escape == 0) at += 16;

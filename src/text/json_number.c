@@ -151,7 +151,7 @@ static bool phi__number_fast(uint64_t w, int k, uint64_t *bits) {
     return true;
 }
 
-#define PHI__JSON_LIMBS 128  /* of 32 bits; at most 86 are needed */
+#define PHI__JSON_LIMBS 128  /* limbs of 32 bits; at most 86 are needed */
 #define PHI__JSON_DIGITS 772 /* more than the middle between two doubles can have (767) */
 
 typedef struct phi__json_big {

@@ -60,9 +60,10 @@ static const char *phi__json_write_special(const char *at, const char *end, bool
     return at + (n == 0 ? phi__utf8_bad(at, end) : n);
 }
 
-#define PHI__JSON_WRITE_ROOM 256u   /* bytes reserved first; enough for a small text */
-#define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for their escaped form */
-#define PHI__JSON_OVER 16u          /* bytes that may be written past the end */
+#define PHI__JSON_WRITE_ROOM 256u /* bytes reserved first; enough for a small text */
+/* bytes of a piece of text; room is made for their escaped form */
+#define PHI__JSON_ESCAPE_SLICE 256u
+#define PHI__JSON_OVER 16u /* bytes that may be written past the end */
 
 /* Copies bytes while they are plain. May write up to PHI__JSON_OVER bytes too many. */
 static inline const char *phi__json_write_copy_plain(const char *at, const char *end, char **to) {

@@ -27,7 +27,8 @@ typedef struct phi__schema {
     size_t place_len;
     uint32_t depth, quiet, work;
     phi_status status; /* PHI_OK, or an error other than a mismatch */
-    phi__map names;    /* members of large objects; not used if its memory is NULL */
+    /* table for the members of large objects; not used if names.memory is NULL */
+    phi__map names;
     phi__schema_memo memo[PHI__SCHEMA_MEMO];
     phi__schema_ref refs[PHI__SCHEMA_REFS];
 } phi__schema;

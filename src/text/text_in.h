@@ -327,7 +327,7 @@ typedef enum phi__json_member_kind {
     PHI__MEMBER_OBJECT, /* phi_str: JSON of an object */
     PHI__MEMBER_ARRAY,  /* phi_str: JSON of an array */
     PHI__MEMBER_IN,     /* an object; the table `inner` has its members */
-    PHI__MEMBER_FIRST,  /* an array; `inner` has the members of its first item */
+    PHI__MEMBER_FIRST,  /* an array; `inner` has the members of the array's first item */
     PHI__MEMBER_BY      /* the function `take` consumes the value */
 } phi__json_member_kind;
 
@@ -432,7 +432,7 @@ typedef struct phi__marks {
     phi_arena *arena;
     phi__marks_entry *slots;
     size_t cap, count; /* cap: a power of two, or 0 */
-    bool failed;       /* no memory for a position */
+    bool failed;       /* there was no memory for a position */
 } phi__marks;
 
 /* True if the reader keeps the positions of nodes. Only some parts of phi ask for them. */
@@ -440,7 +440,7 @@ typedef struct phi__marks {
 
 PHI__FN void phi__marks_init(phi__marks *marks, phi_arena *arena);
 
-/* Store the position of a node's value or of its key. May be called in any order. */
+/* Store the position of a node's value, or of its key. The two may be called in any order. */
 PHI__FN void phi__marks_add(phi__marks *marks, const phi_json *node, uint32_t line,
                             uint32_t column);
 PHI__FN void phi__marks_add_key(phi__marks *marks, const phi_json *node, uint32_t line,

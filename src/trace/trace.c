@@ -444,7 +444,7 @@ static inline const phi_thread *phi__trace_thread(const phi_trace *t, size_t i) 
     return i == 0 ? t->main : t->desc.children[i - 1];
 }
 
-enum { PHI__TRACE_WORK = 64 /* this many items of views are a unit */ };
+enum { PHI__TRACE_WORK = 64 /* this many items of views count as one unit */ };
 
 /* ---- threads ---- */
 
@@ -535,7 +535,7 @@ static phi_status phi__trace_head(phi_trace *t) {
     return status;
 }
 
-/* Begins a thread, up to the list of its entries. */
+/* Begins a thread: writes everything that comes before its list of entries. */
 static void phi__trace_thread_begin(phi_trace *t) {
     t->thread = phi__trace_thread(t, t->at);
     t->seq = t->base = t->thread->log.base;

@@ -26,7 +26,7 @@ typedef struct phi__trace_view {
     size_t same; /* number of items at the start that are equal in fold and `seen` */
     phi__trace_seen *seen;
     size_t seen_count, seen_cap;
-    size_t work;    /* items that were looked at in this unit */
+    size_t work;    /* items that the current unit has visited */
     bool requested; /* a turn has begun, and its request is not written yet */
     uint32_t turn_lane;
 } phi__trace_view;
@@ -56,7 +56,7 @@ struct phi_trace {
     phi_trace_kind kind;
     phi_trace_desc desc;
     phi_trace_sink sink;
-    phi_policy policy; /* desc.policy with its defaults, if there is one */
+    phi_policy policy; /* a copy of desc.policy with defaults filled in, if there is a policy */
     phi_status status; /* PHI_BUSY: there is more to write */
     phi__trace_stage stage;
     const phi_thread *main, *thread; /* the main thread; the current one */
