@@ -159,8 +159,9 @@ PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 /* Allocates bytes like phi_arena_alloc, but does not align them. */
 PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
 
-/* Frees all memory handed out but keeps the blocks for later use. Blocks kept by an earlier rewind
-   and not used since are freed. For work that is repeated at about the same size, such as turns. */
+/* Frees all memory that was handed out, but keeps the blocks for later use. Frees blocks that an
+   earlier rewind kept if they were not used since. For work that is repeated at about the same
+   size, such as turns. */
 PHI__FN void phi__arena_rewind(phi_arena *arena);
 
 /* Returns the bytes of all blocks in use. */

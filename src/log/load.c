@@ -1,13 +1,11 @@
 /* load.c - keeps the views of lanes up to date while a thread is read, at a cost that depends only
-   on the changes.
-
-   No other code uses the thread while entries are read. So a switch makes no view: the view of each
-   lane seen so far is kept aside, and a missing view is folded when a rewrite needs it. The items
-   that a rewrite removes are kept with the rewrite, and are put back when it is revoked. A list for
-   each lane has the spans that no later rewrite covers. It tells which rewrites touch the same
-   entries. Cases that the list cannot decide (durable groups, spans that overlap in part, calls and
-   results) are computed as for a single rewrite of a thread in use. The list of messages and their
-   indexes are made at the end. */
+   on the changes. No other code uses the thread while entries are read. So a switch makes no view:
+   the view of each lane seen so far is kept aside, and a missing view is folded when a rewrite
+   needs it. The items that a rewrite removes are kept with the rewrite, and are put back if the
+   rewrite is revoked. Each lane has a list of the spans that no later rewrite covers. The list
+   shows which rewrites touch the same entries. Cases that the list cannot decide (durable groups,
+   spans that overlap in part, calls and results) are computed as for a single rewrite of a thread
+   in use. The list of messages and their indexes are made at the end. */
 #include "log/thread_in.h"
 
 /* ---- lanes ---- */
@@ -427,7 +425,7 @@ static bool phi__load_make_forks(phi_thread *thread, phi__load_forks *f) {
 }
 
 /* Returns how many messages a lane has at an entry. Before the lane's fork, this is the number of
-   its parent. */
+   messages of its parent. */
 static size_t phi__load_count_at(const phi_thread *thread, const phi__load_forks *f, uint32_t lane,
                                  uint64_t seq) {
     while (thread->lanes.at[lane].parent != PHI__LANE_NONE && thread->lanes.at[lane].fork_seq > seq)

@@ -122,9 +122,9 @@ static void phi__segments_free(phi__log *log, phi__segment *segment) {
 }
 
 PHI__FN bool phi__segments_roll(phi__log *log, phi_str *carried) {
-    /* A segment is full if it has the bytes of a full segment and at most an eighth of them is
-       unused in its last block, or in any case at four times these bytes (twice with a memory
-       limit). */
+    /* A segment is full if it has the bytes of a full segment, and at most an eighth of these bytes
+       is unused in its last block. A segment with four times these bytes (twice with a memory
+       limit) is full in any case. */
     const phi_arena *arena = &log->segments.current->arena;
     size_t bytes = phi__arena_taken(arena), full = log->segments.full_bytes;
     if (bytes < (log->segments.limit_bytes != 0 ? 2 : 4) * full &&

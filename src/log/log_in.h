@@ -235,12 +235,12 @@ PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
 PHI__FN void phi__fold_link(phi__fold *fold);
 
 /* Builds the view of a lane after entry `upto`. All entries must be in memory. Free *fold with
-   phi__fold_free. PHI_NOT_FOUND: that entry is forgotten. PHI_NO_MEMORY. */
+   phi__fold_free. PHI_NOT_FOUND: entry `upto` is forgotten. Or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                   phi__fold *fold);
 
-/* Gets the view of a lane after entry `upto`. *out is the thread's own fold if that is the view,
-   else *made. Free *made in any case. */
+/* Gets the view of a lane after entry `upto`. If the thread's own fold is this view, *out points to
+   that fold, else to *made. Free *made in any case. */
 PHI__FN phi_status phi__fold_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                 phi__fold *made, const phi__fold **out);
 PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold);
@@ -271,10 +271,10 @@ PHI__FN phi_status phi__load_put(phi_thread *thread, phi__entry *entry);
 PHI__FN phi_status phi__load_switch(phi_thread *thread, uint32_t lane);
 
 /* Plans a prune: removes groups, oldest first, until enough tokens are gone or no group is left.
-   The user message "[Pruned context summary: {memo}]" replaces the first of them. *pruned, if
-   `pruned` is not NULL, gets the removed groups, and out->meta the same as JSON; both point into
-   the arena. out->span_count is 0 if there is nothing to remove, or if the memo would be larger.
-   counter NULL: the estimate. prune->from_seq is used as it is. PHI_BAD_ARG: no tokens. Or
+   The user message "[Pruned context summary: {memo}]" replaces the first removed group. *pruned, if
+   `pruned` is not NULL, gets the removed groups, and out->meta gets the same data as JSON; both
+   point into the arena. out->span_count is 0 if there is nothing to remove, or if the memo would be
+   larger. counter NULL: the estimate. prune->from_seq is used as it is. PHI_BAD_ARG: no tokens. Or
    PHI_NO_MEMORY. */
 PHI__FN phi_status phi__prune_plan(const phi_view_item *items, size_t count, const phi_prune *prune,
                                    const phi_token_counter *counter, phi_arena *arena,
@@ -307,8 +307,8 @@ PHI__FN const char *phi__revert_word(phi_revert_category category);
    message "[Reverted to step n12 (failure): {summary}]" there. Also removes the message of an
    earlier failure or tangent, if five turns and three newer messages of its category follow it.
    *reverted describes the change, or why there is none (then out->span_count is 0): the step "was
-   not found", or a user message follows it. out->meta has the same as JSON. Both point into the
-   arena. PHI_BAD_ARG: no category. Or PHI_NO_MEMORY. */
+   not found", or a user message follows it. out->meta has the same data as JSON. Both point into
+   the arena. PHI_BAD_ARG: no category. Or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__revert_plan(const phi_thread *thread, const phi_revert *revert,
                                     phi_arena *arena, phi_rewrite *out, phi_reverted *reverted);
 
@@ -332,9 +332,10 @@ typedef struct phi__loops {
 /* Finds a run by its id. NULL: no such run is in memory. */
 PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_id);
 
-/* Calls saw_fn for the loop ids in entries in memory: of runs, messages, and messages of rewrites,
-   in view or not. An id may come twice. Entries that this reader (a unique number) saw are skipped,
-   unless another reader came between. False: saw_fn returned false. */
+/* Calls saw_fn for each loop id in entries in memory: the ids of runs, of messages, and of messages
+   of rewrites, in view or not. An id may come twice. `reader` is a unique number. Entries that this
+   reader saw are skipped, unless another reader has called this function since. False: saw_fn
+   returned false. */
 PHI__FN bool phi__loops_visit(phi_thread *thread, uint64_t reader,
                               bool (*saw_fn)(void *user_data, phi_str loop_id), void *user_data);
 
@@ -568,7 +569,7 @@ PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note);
 PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_str from, uint64_t at);
 
 /* Keep title, metadata and origin when a new log replaces `before`. phi__about_carry writes them as
-   a note (false: no memory), phi__about_move moves them out of `before`. */
+   a note (false: no memory). phi__about_move moves them out of `before`. */
 PHI__FN bool phi__about_carry(phi_thread *thread, const phi_thread *before);
 PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before);
 
@@ -647,7 +648,7 @@ PHI__FN bool phi__append(phi_thread *thread, const phi__entry *entries, size_t n
 /* Copies a message into the current segment without appending it. NULL: no memory. */
 PHI__FN phi_message *phi__append_keep(phi_thread *thread, const phi_message *message);
 
-/* Appends an error result for each call of the last answer that has no result, because a run ended
+/* Appends an error result for each call without a result in the last answer, because a run ended
    without memory or was lost. texts NULL: phi's texts. False: no memory; some may be appended. */
 PHI__FN bool phi__append_answer_orphans(phi_thread *thread, const phi_texts *texts);
 

@@ -309,8 +309,8 @@ static const phi_message *phi__proj_talk(phi__projecting *p, const phi_message *
     return copy;
 }
 
-/* Makes the group of a message and its results, without the kinds that the policy excludes. If
-   nothing is left, its verdict is PHI__VERDICT_KIND. */
+/* Makes the group of a message and its results, without the kinds that the policy excludes. The
+   verdict of an empty group is PHI__VERDICT_KIND. */
 static phi__group *phi__proj_look(phi__projecting *p, size_t at) {
     phi__group *g = phi__proj_group(p, at);
     uint32_t include = p->policy.include;
@@ -816,8 +816,9 @@ PHI__FN phi_status phi__explain(phi__proj_order *order, phi_arena *arena, phi_st
 /* ---- tokens of a context: the provider's report and an estimate of later messages ---- */
 
 /* With each answer a provider reports how many tokens it read and wrote. This number is exact, and
-   includes the system prompt and the tools. Messages after that answer are estimated. When the list
-   changes (compaction, prune, replaced messages), the report is wrong, so the tracker is zeroed. */
+   includes the system prompt and the tools. Messages after that answer are estimated. When earlier
+   messages change (compaction, prune, replaced messages), the report is wrong, so the tracker is
+   zeroed. */
 
 PHI__FN void phi__tracker_record(phi__tracker *tracker, const phi_usage *usage, size_t index) {
     if (tracker == NULL || usage == NULL) return;

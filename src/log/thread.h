@@ -159,14 +159,14 @@ typedef struct phi_append {
 
 /* Appends copies of messages, either all or none. All roles are allowed, including extensions. If a
    run was interrupted and left calls without a result, and a user message or an answer follows,
-   these calls first get an error result. That result is never removed. options NULL: the defaults.
-   PHI_BUSY: a run uses the thread; PHI_STALE: see phi_append; PHI_BAD_ARG: phi_last_error names the
-   message; PHI_NO_MEMORY. After any of these no message was appended. */
+   these calls first get an error result, which stays even if the append then fails. options NULL:
+   the defaults. PHI_BUSY: a run uses the thread; PHI_STALE: see phi_append; PHI_BAD_ARG:
+   phi_last_error names the message; PHI_NO_MEMORY. After any of these no message was appended. */
 PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *messages, size_t count,
                                      const phi_append *options);
 /* Appends a note of the host; allowed during a run. kind is a name, json must be JSON; both are
-   copied. *seq gets the entry's number. Names that begin with "phi." are reserved for phi and are
-   PHI_BAD_ARG. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
+   copied. *seq gets the entry's number. Names that begin with "phi." are reserved for phi.
+   PHI_BAD_ARG (for example a reserved name), PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
                                    uint64_t *seq);
 
@@ -177,8 +177,9 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
    {"session_id":...,"loop_ids":[...],"lanes":[...],"selected_loop_id":...,"selected_index":N,
    "evaluation_usage":{...}}. phi_session_of_thread reads this note. */
 #define PHI_NOTE_PARALLEL "phi.parallel"
-/* {"title":...,"metadata":"{...}","forked_from":...,"forked_at":...,"made":...}: those facts of
-   phi_thread_info that no other entry has, if set. The last such note is the valid one. */
+/* {"title":...,"metadata":"{...}","forked_from":...,"forked_at":...,"made":...}: the facts of
+   phi_thread_info that no other entry has. Facts that are not set are missing. Only the last such
+   note counts. */
 #define PHI_NOTE_THREAD "phi.thread"
 
 /* ---- a thread's info ---- */

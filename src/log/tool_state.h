@@ -28,9 +28,9 @@ extern "C" {
 
 /* A note that phi writes:
    {"call":...,"effects":[...],"denied":[{"op":...,"why":...}],"state":{...}}. "call" is the call
-   that had the effects (missing if the host set the state), "effects" those that were applied, and
-   "denied" the others. Some notes also have the whole state after the effects in "state", where a
-   reader can begin. */
+   that had the effects (missing if the host set the state). "effects" are the effects that were
+   applied, and "denied" the others. Some notes also have the whole state after the effects in
+   "state", so a reader can begin there. */
 #define PHI_NOTE_STATE "phi.state"
 
 /* Gets the state of a lane (NULL: the active lane) after entry seq, as JSON text in the arena, or

@@ -27,8 +27,8 @@ typedef struct phi_file_store_desc {
     phi_allocator allocator; /* copied (default: the C library's) */
     size_t memory_limit_bytes;
     /* true: every append and save waits for the disk (fsync), so after PHI_OK the data survives a
-       power failure. Default: the system writes later (after about 30 s), so the data survives only
-       a crash of the process. */
+       power failure. Default: the system writes later (after about 30 s), so the data survives a
+       crash of the process, but not of the machine. */
     bool sync;
 } phi_file_store_desc;
 

@@ -48,7 +48,7 @@ PHI__FN phi_status phi__get_rewrite(phi__entry_reader *reader, const phi_json *h
 PHI__FN phi_status phi__recall(const phi_thread *thread);
 
 /* Returns message i of the active lane, and recalls the log if the message is evicted. NULL: there
-   is no such message, or it cannot be read (then *status is not PHI_OK). */
+   is no such message, or the store cannot be read (then *status is not PHI_OK). */
 PHI__FN const phi_message *phi__recall_message(const phi_thread *thread, size_t i,
                                                phi_status *status);
 
@@ -63,7 +63,7 @@ PHI__FN phi_status phi__recall_end(const phi_thread *thread, const phi__entry *e
 PHI__FN phi_status phi__recall_has_loop(const phi_thread *thread, phi_str loop_id, bool *had);
 
 /* Applies a rewrite as phi_thread_rewrite does, but also during a run: loop_id and turn_index name
-   the run and turn that make it. Recalls evicted entries if the rewrite needs them. */
+   the run and turn that make the rewrite. Recalls evicted entries if the rewrite needs them. */
 PHI__FN phi_status phi__edit_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                      phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                      char *words, size_t words_size);

@@ -65,7 +65,7 @@ typedef struct phi_store {
        be harmless. */
     phi_status (*lock)(void *user_data, const char *thread_id, char *message, size_t message_size);
     void (*unlock)(void *user_data, const char *thread_id);
-    /* The result of phi_store_journal(), the code that keeps an agent's thread in a store.
+    /* The result of phi_store_journal(), which is the code that keeps an agent's thread in a store.
        phi_file_store_open and phi_sqlite_store_open set this field; a host with its own store must
        set it before phi_agent_new. A program without a store does not link this code. */
     const struct phi__journal_ops *journal;

@@ -96,7 +96,8 @@ PHI__FN void phi__json_read_begin(phi__json_reader *reader, phi_arena *arena, ph
 /* Reads about `units` bytes, at least one. Returns PHI_BUSY until the whole text is read. */
 PHI__FN phi_status phi__json_read_advance(phi__json_reader *reader, size_t units);
 
-/* Returns the last status of advance, and sets the tree or the error. Both pointers may be NULL. */
+/* Returns the last status of advance, and sets *out to the tree or *error to the error. `out` and
+   `error` may be NULL. */
 PHI__FN phi_status phi__json_read_result(const phi__json_reader *reader, phi_json **out,
                                          phi_parse_error *error);
 
