@@ -1,9 +1,10 @@
-/* arena.h - arenas: memory is allocated piece by piece and freed as a whole. Blocks are chained and
-   never move. So allocated memory stays in place until the arena is freed or reset to an earlier
-   mark. Small requests share blocks, whose sizes grow from first_block_bytes to 64 KiB. A request
-   that would fill more than half of such a block gets a block of its exact size. Under
-   AddressSanitizer, memory of the arena that is not allocated is poisoned. Threads: one at a
-   time. */
+/* arena.h - arenas: memory is allocated piece by piece and freed as a whole.
+
+   Blocks are chained and never move. So allocated memory stays in place until the arena is freed or
+   reset to an earlier mark. Small requests share blocks, whose sizes grow from first_block_bytes to
+   64 KiB. A request that would fill more than half of such a block gets a block of its exact size.
+   Under AddressSanitizer, memory of the arena that is not allocated is poisoned.
+   Threads: one at a time. */
 #ifndef PHI_BASE_ARENA_H
 #define PHI_BASE_ARENA_H
 

@@ -131,7 +131,8 @@ PHI__FN phi_status phi__files_make_directories(const char *path, phi__words *wor
    ENOENT; PHI_FULL if space, quota or file size is used up; PHI_BUSY if the lock is taken;
    PHI_NO_MEMORY for ENOMEM; PHI_TOO_BIG for an offset beyond the system's range; PHI_IO for any
    other error. Started programs inherit no descriptor, no signal is raised, and nothing waits for a
-   lock. Threads: one at a time for each file. */
+   lock.
+   Threads: one at a time for each file. */
 
 static phi_status phi__disk_refused(int error, phi__words *words) {
     phi_status status = phi__files_refused(error, words);

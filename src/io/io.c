@@ -1,7 +1,9 @@
-/* io.c - a heap of timers, a table of watches and a queue of the ready ones. See io_in.h. When the
-   poller or the host's loop finds a descriptor ready, its entry in the table is only marked and
-   linked into the queue. phi__io_wait takes entries from the front. So the next call begins with
-   the descriptors that a call did not handle, and forgetting a watch removes it from the queue. */
+/* io.c - a heap of timers, a table of watches and a queue of the ready ones. See io_in.h.
+
+   When the poller or the host's loop finds a descriptor ready, its entry in the table is only
+   marked and linked into the queue. phi__io_wait takes entries from the front. So the next call
+   begins with the descriptors that a call did not handle, and forgetting a watch removes it from
+   the queue. */
 
 #include "io/poller_in.h"
 #include "io/wake_in.h"

@@ -1,7 +1,8 @@
 /* append.c - appends entries to a thread, and updates everything that depends on them: the list of
-   messages, the tables of runs and rewrites, the tool state, lanes and the active view. A lane is
-   its parent's view at one entry, followed by its own entries. The default lane always exists; the
-   table of lanes is made when a second lane begins. */
+   messages, the tables of runs and rewrites, the tool state, lanes and the active view.
+
+   A lane is its parent's view at one entry, followed by its own entries. The default lane always
+   exists; the table of lanes is made when a second lane begins. */
 #include "log/thread_in.h"
 
 /* ---- the MESSAGE entries of the active lane, in order ---- */

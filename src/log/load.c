@@ -1,11 +1,13 @@
 /* load.c - keeps the views of lanes up to date while a thread is read, at a cost that depends only
-   on the changes. No other code uses the thread while entries are read. So a switch makes no view:
-   the view of each lane seen so far is kept aside, and a missing view is folded when a rewrite
-   needs it. The items that a rewrite removes are kept with the rewrite, and are put back if the
-   rewrite is revoked. Each lane has a list of the spans that no later rewrite covers. The list
-   shows which rewrites touch the same entries. Cases that the list cannot decide (durable groups,
-   spans that overlap in part, calls and results) are computed as for a single rewrite of a thread
-   in use. The list of messages and their indexes are made at the end. */
+   on the changes.
+
+   No other code uses the thread while entries are read. So a switch makes no view: the view of each
+   lane seen so far is kept aside, and a missing view is folded when a rewrite needs it. The items
+   that a rewrite removes are kept with the rewrite, and are put back if the rewrite is revoked.
+   Each lane has a list of the spans that no later rewrite covers. The list shows which rewrites
+   touch the same entries. Cases that the list cannot decide (durable groups, spans that overlap in
+   part, calls and results) are computed as for a single rewrite of a thread in use. The list of
+   messages and their indexes are made at the end. */
 #include "log/thread_in.h"
 
 /* ---- lanes ---- */

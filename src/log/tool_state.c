@@ -1,6 +1,8 @@
-/* tool_state.c - the tool state of lanes, and the notes that hold it. A note also has the whole
-   state if the effects since the last whole state are longer than the state. So a fold reads at
-   most about twice the state, and the notes take about twice the effects. */
+/* tool_state.c - the tool state of lanes, and the notes that hold it.
+
+   A note also has the whole state if the effects since the last whole state are longer than the
+   state. So a fold reads at most about twice the state, and the notes take about twice the
+   effects. */
 #include "log/thread_in.h"
 
 #include <stdio.h>

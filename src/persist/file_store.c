@@ -56,12 +56,12 @@ typedef struct phi__file_line {
 /* ---- messages, paths and locks ---- */
 
 /* A lock is a flock on a separate file, never on the data file: a save replaces a document by a
-   rename, and a lock on the old file says nothing about the new one. The lock file of a document is
-   never removed, because the Rust original uses it too. That program opens the lock file and then
-   waits for the lock. If the file were removed, it would wait on the removed file while another
-   writer makes a new one. The lock file of a thread, which only phi uses, is removed before it is
-   unlocked. A writer that gets a lock therefore checks that the name still belongs to the locked
-   file. */
+   rename, and a lock on the old file says nothing about the new one.
+   The lock file of a document is never removed, because the Rust original uses it too. That program
+   opens the lock file and then waits for the lock. If the file were removed, it would wait on the
+   removed file while another writer makes a new one.
+   The lock file of a thread, which only phi uses, is removed before it is unlocked. A writer that
+   gets a lock therefore checks that the name still belongs to the locked file. */
 
 /* An attempt fails if another writer locks and unlocks meanwhile. */
 enum { PHI__FILE_STORE_LOCK_TRIES = 64 };
