@@ -41,7 +41,7 @@ struct phi__block {
 #endif
 };
 
-/* Takes a spare block that is large enough, but not more than twice as large as needed. */
+/* Takes a spare block that is large enough, but at most twice as large as needed. */
 static struct phi__block *phi__arena_reuse(phi_arena *arena, size_t bytes) {
     for (struct phi__block **at = &arena->spare; *at != NULL; at = &(*at)->older) {
         struct phi__block *block = *at;
@@ -84,7 +84,7 @@ static size_t phi__arena_round(const phi_arena *arena, size_t bytes) {
 
 static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t align) {
     size_t pad = (size_t)(0u - (uintptr_t)arena->at) & (align - 1);
-    if ((size_t)(arena->end - arena->at) < pad || /* false without a block: both sides are 0 */
+    if ((size_t)(arena->end - arena->at) < pad || /* false without a block, as both are 0 */
         (size_t)(arena->end - arena->at) - pad < bytes || arena->shared == NULL) {
         if (bytes > (arena->next_block_bytes - sizeof(struct phi__block)) / 2) {
             struct phi__block *block = phi__arena_take(arena, phi__arena_round(arena, bytes));
@@ -111,7 +111,8 @@ static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t alig
 }
 
 PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes) {
-    /* for a product that overflowed: compilers must see that memset never gets it */
+    /* A product that overflowed gets NULL. The compiler must see that memset never gets such a
+       size. */
     void *out = bytes <= SIZE_MAX / 2 ? phi_arena_alloc(arena, bytes) : NULL;
     if (out != NULL) memset(out, 0, bytes);
     return out;

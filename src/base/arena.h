@@ -3,7 +3,7 @@
    Blocks are chained and never move. So allocated memory stays in place until the arena is freed or
    reset to an earlier mark. Small requests share blocks, whose sizes grow from first_block_bytes to
    64 KiB. A request that would fill more than half of such a block gets a block of its exact size.
-   Under AddressSanitizer all other memory of the arena is poisoned.
+   Under AddressSanitizer, memory of the arena that is not allocated is poisoned.
    Threads: one at a time. */
 #ifndef PHI_BASE_ARENA_H
 #define PHI_BASE_ARENA_H
@@ -45,8 +45,8 @@ PHI_API phi_arena_mark phi_arena_save(const phi_arena *arena);
 /* Frees all memory that was allocated since the mark. */
 PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark);
 
-/* Frees all memory; the arena is then as after phi_arena_init. Calling it twice is harmless, and so
-   is NULL. */
+/* Frees all memory; the arena is then as after phi_arena_init. It may be called twice, and with
+   NULL. */
 PHI_API void phi_arena_free(phi_arena *arena);
 
 #ifdef __cplusplus

@@ -39,7 +39,7 @@ PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size
 }
 
 PHI__FN void *phi__alloc(phi_memory *memory, size_t bytes) {
-    if (bytes > SIZE_MAX / 2) return NULL; /* a product that overflowed; no object is so large */
+    if (bytes > SIZE_MAX / 2) return NULL; /* no object is so large: a product overflowed */
     void *out = phi__realloc(memory, NULL, 0, bytes);
     if (out != NULL) memset(out, 0, bytes);
     return out;

@@ -63,7 +63,8 @@ typedef struct phi_str {
     size_t len;
 } phi_str;
 
-#define PHI_STATUS_LIST(X) /* numbers never change */                                              \
+/* the numbers never change */
+#define PHI_STATUS_LIST(X)                                                                         \
     X(OK, 0, "ok")                                                                                 \
     X(BAD_ARG, -1, "an argument is missing or out of range")                                       \
     X(NO_MEMORY, -2, "the allocator or a memory limit said no")                                    \
@@ -120,9 +121,9 @@ PHI_API void phi_memory_init(phi_memory *memory, const phi_allocator *allocator,
 
 /* Where a parser stopped and why. */
 typedef struct phi_parse_error {
-    uint32_t line, column; /* from 1; column counts bytes */
+    uint32_t line, column; /* count from 1; column counts bytes */
     size_t offset;         /* the number of bytes before this place */
-    char message[160];     /* the value found and the one expected; terminated */
+    char message[160];     /* says which value was found and which was expected; terminated */
     phi_status status;     /* PHI_PARSE, PHI_NO_MEMORY, PHI_NOT_FOUND... */
 } phi_parse_error;
 

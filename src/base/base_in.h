@@ -26,10 +26,10 @@
 #define PHI_NEVER(condition) (condition)
 #endif
 
-/* Atomics: a type, and for it a load, a store, a compare-and-swap and an addition without a result,
-   with acquire and release order. They use the builtins of gcc and clang, or else those of C11.
-   With PHI_NO_THREADS they are plain accesses, and only the pumping thread may call phi.
-   PHI__NO_BUILTINS lets the checks compile the C11 branch with gcc and clang. */
+/* Atomics: a type, and operations on it with acquire and release order: load, store,
+   compare-and-swap, and an addition without a result. They use the builtins of gcc and clang, or
+   else those of C11. With PHI_NO_THREADS they are plain accesses, and only the pumping thread may
+   call phi. PHI__NO_BUILTINS lets the checks compile the C11 branch with gcc and clang. */
 #if defined(PHI_NO_THREADS)
 #define PHI__ATOMIC(type) type
 #define PHI__LOAD(p) (*(p))
@@ -76,7 +76,7 @@ static inline phi_str phi__str(const char *at, size_t len) {
 /* Returns s without its first n bytes. s must have at least n bytes. */
 static inline phi_str phi__str_from(phi_str s, size_t n) { return phi__str(s.at + n, s.len - n); }
 
-/* Inline, since the compiler knows the length of a literal. */
+/* This function is inline, since the compiler knows the length of a literal. */
 static inline bool phi__str_is(phi_str s, const char *text) {
     size_t n = strlen(text);
     return s.len == n && (n == 0 || memcmp(s.at, text, n) == 0);
@@ -136,7 +136,7 @@ PHI__FN phi_str phi__str_trim(phi_str s);
 /* Writes sixteen hexadecimal digits in lower case and a terminator. */
 PHI__FN void phi__hash_hex(uint64_t n, char out[17]);
 
-/* Reads the first sixteen digits, as phi__hash_hex writes them. 0: none, or another character. */
+/* Reads sixteen digits as phi__hash_hex writes them. 0: there are fewer, or another character. */
 PHI__FN uint64_t phi__hash_of_hex(phi_str digits);
 
 /* Reads a whole decimal number. False: empty, other bytes, or overflow. */
@@ -156,11 +156,12 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len);
 /* Allocates like phi_arena_alloc, and zeroes the memory. */
 PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 
-/* Allocates like phi_arena_alloc, but without alignment: for bytes. */
+/* Allocates bytes like phi_arena_alloc, but does not align them. */
 PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
 
-/* Frees all memory handed out but keeps the blocks for later use. Blocks kept by an earlier rewind
-   and not used since are freed. For work that is repeated at about the same size, such as turns. */
+/* Frees all memory that was handed out, but keeps the blocks for later use. Frees blocks that an
+   earlier rewind kept if they were not used since. For work that is repeated at about the same
+   size, such as turns. */
 PHI__FN void phi__arena_rewind(phi_arena *arena);
 
 /* Returns the bytes of all blocks in use. */
@@ -188,8 +189,8 @@ PHI__FN void phi__buf_init(phi__buf *buf, phi_memory *memory);
 PHI__FN void phi__buf_free(phi__buf *buf);  /* calling it twice is harmless */
 PHI__FN void phi__buf_clear(phi__buf *buf); /* keeps the memory, clears `failed` */
 
-/* Returns room for `more` bytes at the end. NULL: no memory, and `failed` is set. phi__buf_add_len
-   then says how many bytes were written. */
+/* Returns room for `more` bytes at the end. Pass the number of bytes that were written to
+   phi__buf_add_len. NULL: no memory, and `failed` is set. */
 PHI__FN char *phi__buf_reserve(phi__buf *buf, size_t more);
 
 static inline void phi__buf_add_len(phi__buf *buf, size_t len) { buf->len += len; }
@@ -214,22 +215,22 @@ static inline phi_str phi__buf_str(const phi__buf *buf) { return phi__str(buf->a
 
 /* The parts of a URL. Each is a piece of the URL's text, except a default port. */
 typedef struct phi__url {
-    phi_str scheme; /* as in the URL */
+    phi_str scheme; /* as it is in the URL */
     phi_str origin; /* "https://ada:key@host:8080": everything before the path */
-    phi_str user;   /* "ada:key"; `at` is NULL if there is no "@" */
+    phi_str user;   /* "ada:key"; `at` is NULL if the URL has no "@" */
     phi_str site;   /* "[::1]:8080": host and port as in the URL */
     phi_str host;   /* without the brackets of "[::1]"; empty if other text follows the brackets */
-    phi_str port;   /* if there is none: "443" for https, else "80" */
-    phi_str path;   /* from its "/" up to "?" or "#"; may be empty */
+    phi_str port;   /* if the URL has none: "443" for https, else "80" */
+    phi_str path;   /* from the first "/" up to "?" or "#"; may be empty */
     phi_str query;  /* after "?" and before "#" */
     bool web;       /* the scheme is http or https, in any case */
     bool secure;    /* the scheme is https */
 } phi__url;
 
-/* Splits a URL into its parts. False: there is no "://", and the URL is split like "host/path". */
+/* Splits a URL into its parts. False: the URL has no "://", and is split like "host/path". */
 PHI__FN bool phi__url_split(phi_str url, phi__url *out);
 
-/* True if the URL's host is this host or a subdomain: "eu.api.example" is at "api.example". */
+/* True if the URL's host is `host` or a subdomain of it, as "eu.api.example" of "api.example". */
 PHI__FN bool phi__url_is_at(phi_str url, const char *host);
 
 /* Resolves the reference `to` against `base` and appends the result without its fragment (RFC 3986
@@ -309,27 +310,30 @@ PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item);
 /* Removes an item that is in the map under this hash. */
 PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item);
 
-/* Returns the next item with this hash, or NULL after the last. *probe must be 0 at first. */
+/* Returns the next item with this hash, or NULL after the last item. Set *probe to 0 before the
+   first call. */
 PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe);
 
-/* The order of a heap: an array whose first item is above all others. */
+/* The order of a heap, which is an array. Its first item is above all others. */
 typedef struct phi__heap {
     size_t size; /* bytes of an item */
     bool (*above)(const void *a, const void *b, const void *ctx);
     const void *ctx; /* passed to `above` */
 } phi__heap;
 
-/* Move item `at` up or down to its place, after it was added at the end or replaced. */
+/* Move item `at` up or down to its place. Call them after an item was added at the end or
+   replaced. */
 PHI__FN void phi__heap_rise(const phi__heap *heap, void *items, size_t at);
 PHI__FN void phi__heap_sink(const phi__heap *heap, void *items, size_t count, size_t at);
 
-/* Moves the first item to the end. The other count - 1 items are a heap again. */
+/* Moves the first item to the end, and makes the other count - 1 items a heap again. */
 PHI__FN void phi__heap_pop(const phi__heap *heap, void *items, size_t count);
 
-/* Sorts any array: the first item of its heap becomes the last. Unlike qsort, allocates nothing. */
+/* Sorts any array. The item that a heap would have first becomes the last. Unlike qsort, this
+   function allocates nothing. */
 PHI__FN void phi__heap_sort(const phi__heap *heap, void *items, size_t count);
 
-/* 32-bit ABIs align 64 bits to 4 bytes. That is slow, and makes clang call libatomic. */
+/* 32-bit ABIs align 64-bit integers to 4 bytes. That is slow, and makes clang call libatomic. */
 #if defined(__GNUC__)
 typedef PHI__ATOMIC(uint64_t) phi__slot_word __attribute__((aligned(8)));
 #else
@@ -388,16 +392,16 @@ PHI__FN uint32_t phi__slots_state(const phi__slots *slots, uint32_t index, uint3
 PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint32_t gen,
                                    uint32_t clear, uint32_t set);
 
-/* Marks the slot at an index, for phi__slots_marked. Change the slot's state first. */
+/* Marks the slot at an index, so phi__slots_marked finds it. Change the slot's state first. */
 PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index);
-PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* true if a slot may be marked */
+PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* false if no slot is marked */
 
 /* Removes the marks of up to `most` slots and writes their indexes to out. `most` must be at least
    PHI__SLOTS_MARKED_LEAST. Every marked slot gets its turn. A slot may have been released and taken
    again since it was marked. */
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
 
-/* Returns the CRC-32. `before`: the CRC of the bytes before these; 0 if there are none. */
+/* Returns the CRC-32. `before` is the CRC of the bytes that come before these; 0: none do. */
 PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len);
 
 enum { PHI__SHA256_BYTES = 32, PHI__SHA256_HEX = 64 };
@@ -419,10 +423,12 @@ PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]);
 /* Writes 64 characters in lower case, not terminated. */
 PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
 
-/* Appends n bytes in base64. In pieces, every n except the last must be a multiple of 3. */
+/* Appends n bytes in base64. If a text is encoded in pieces, each n except the last must be a
+   multiple of 3. */
 PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n);
 
-/* Appends the bytes that `text` encodes. False: not strict base64 (out is unchanged), no memory. */
+/* Appends the bytes that `text` encodes. False: `text` is not strict base64 (and `out` is
+   unchanged), or there is no memory. */
 PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text);
 
 enum { PHI__UUID_SIZE = 37 }; /* including the terminator */

@@ -16,7 +16,7 @@ PHI__FN uint64_t phi__map_hash(uint64_t seed, phi_str text) {
     const char *at = text.at;
     size_t left = text.len;
     for (; left > 8; left -= 8, at += 8) hash = phi__map_mix(hash, at, 8);
-    if (left >= 4) { /* the two words may overlap */
+    if (left >= 4) { /* the two words overlap if less than 8 bytes are left */
         hash = phi__map_mix(hash, at, 4);
         hash = phi__map_mix(hash, at + left - 4, 4);
     } else
@@ -110,13 +110,13 @@ PHI__FN void phi__slots_init(phi__slots *slots, phi_memory *memory) {
 
 static size_t phi__slots_page_len(uint32_t page) { return (size_t)PHI__SLOT_FIRST_PAGE << page; }
 
-/* Returns the size of a page: its slots, followed by one bit for each. */
+/* Returns the size of a page, which has its slots and then one bit for each slot. */
 static size_t phi__slots_page_bytes(uint32_t page) {
     size_t n = phi__slots_page_len(page);
     return n * sizeof(phi__slot) + n / 64 * sizeof(phi__slot_word);
 }
 
-/* Returns the mark bits of 64 slots. group: index / 64 of an existing slot. */
+/* Returns the mark bits of a group of 64 slots. `group` is index / 64 of an existing slot. */
 static phi__slot_word *phi__slots_bits(const phi__slots *slots, uint32_t group) {
     uint32_t page = 0;
     while (group >= phi__slots_page_len(page) / 64)
@@ -240,6 +240,6 @@ PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most) 
         if (slots->mark_at >= groups) slots->mark_at = 0;
         count += phi__slots_take_bits(slots, slots->mark_at++, out + count);
     }
-    if (n == groups) slots->marks_seen = marks; /* otherwise the rest follows next time */
+    if (n == groups) slots->marks_seen = marks; /* otherwise the next call continues */
     return count;
 }

@@ -1,7 +1,8 @@
 /* url.c - splits URLs, and resolves references. */
 #include "base/base_in.h"
 
-/* Returns the end of the authority that begins at `at`; if path is true, the end of the path. */
+/* Returns the end of the authority that begins at `at`, or if `path` is true the end of the
+   path. */
 static size_t phi__url_end(phi_str url, size_t at, bool path) {
     while (at < url.len && url.at[at] != '?' && url.at[at] != '#' && (path || url.at[at] != '/'))
         at++;
@@ -26,7 +27,7 @@ PHI__FN bool phi__url_split(phi_str url, phi__url *out) {
     for (at = end; at > from && url.at[at - 1] != '@';) at--;
     if (at > from) out->user = phi__str(url.at + from, at - 1 - from);
     out->site = out->host = phi__str(url.at + at, end - at);
-    /* Invalid hosts stay empty: "[::1" without "]", and "[::1].example". */
+    /* The host stays empty if it is invalid: "[::1" without "]", or "[::1].example". */
     if (at < end && url.at[at] == '[') {
         size_t close = phi__str_find(out->site, 0, "]");
         colon = close == SIZE_MAX ? SIZE_MAX : phi__str_find(out->site, close, ":");
@@ -55,7 +56,7 @@ PHI__FN bool phi__url_resolve(phi__buf *out, phi_str base, phi_str to) {
     bool whole = phi__url_split(base, &parts);
     to.len = phi__min(phi__str_find(to, 0, "#"), to.len);
     while (name < to.len && strchr(":/?", to.at[name]) == NULL) name++;
-    if (name < to.len && to.at[name] == ':') { /* the reference has a scheme */
+    if (name < to.len && to.at[name] == ':') { /* with its own scheme, `to` needs no base */
         phi__buf_add_str(out, to);
         return !out->failed;
     }
@@ -65,7 +66,7 @@ PHI__FN bool phi__url_resolve(phi__buf *out, phi_str base, phi_str to) {
         keep = parts.scheme.len + 1;
     } else if (to.at[0] == '?') {
         keep += parts.path.len;
-    } else if (to.at[0] != '/') { /* replaces the last part of the path */
+    } else if (to.at[0] != '/') { /* `to` replaces the last part of the path */
         for (size_t i = 0; i < parts.path.len; i++)
             if (parts.path.at[i] == '/') keep = parts.origin.len + i + 1;
         if (phi__str_starts(to, "./")) to = phi__str_from(to, 2);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the length of the longest prefix of a valid sequence at `at`; 0 if no sequence begins so.
-   *whole: the sequence's length. */
+/* Returns how many bytes at `at` are the beginning of a valid sequence; 0: none. *whole is the
+   length that the whole sequence would have. */
 static size_t phi__utf8_prefix(const char *at, size_t left, size_t *whole) {
     const unsigned char *p = (const unsigned char *)at;
     unsigned char a = p[0], low = 0x80, high = 0xBF;
@@ -96,7 +96,7 @@ PHI__FN size_t phi__utf8_cut(phi_str s, size_t most) {
     if (most >= s.len) return s.len;
     for (size_t back = 0; back < 4 && back <= most; back++)
         if (((unsigned char)s.at[most - back] & 0xC0) != 0x80) return most - back;
-    return most; /* not UTF-8 here, so any place will do */
+    return most; /* these bytes are not UTF-8, so the text may be cut anywhere */
 }
 
 PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s) {
@@ -170,7 +170,8 @@ static char *phi__date_digits(char *at, int64_t value, int digits, char after) {
     return at + digits + 1;
 }
 
-/* True if the text has this shape: 'd' is a digit; for 'T' the text may have 't' or a space. */
+/* True if the text has this shape. In the shape, 'd' stands for a digit, and 'T' also allows 't' or
+   a space in the text. */
 static bool phi__date_shaped(const char *at, const char *shape) {
     for (; *shape != '\0'; at++, shape++) {
         if (*shape == 'd' ? !phi__is_digit(*at)
@@ -220,7 +221,7 @@ PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]) {
     at = phi__date_digits(at, rest / 60000 % 60, 2, ':');
     at = phi__date_digits(at, rest / 1000 % 60, 2, '.');
     if (rest % 1000 != 0) at = phi__date_digits(at, rest % 1000, 3, '.');
-    at[-1] = 'Z'; /* over the last separator */
+    at[-1] = 'Z'; /* replaces the last separator */
     *at = '\0';
     return (size_t)(at - out);
 }
@@ -245,7 +246,7 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
     int64_t of_era = y - era * 400;
     int64_t of_year = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
     int64_t days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-    phi__date real = phi__date_of(days); /* differs if the month has no such day */
+    phi__date real = phi__date_of(days); /* another date if the month has no such day */
     if (real.month != date.month || real.day != date.day) return false;
     *ms = days * 86400000 + ((hour * 60 + minute - offset) * 60 + second) * 1000 + fraction;
     return true;

@@ -47,7 +47,7 @@ PHI__FN phi_status phi__files_open_new(phi_memory *memory, const char *path, phi
         return phi__files_refused(ENOMEM, words);
     }
     memcpy(file->path, path, file->bytes);
-    file->temp = file->path; /* removed unless it is committed */
+    file->temp = file->path; /* the file is removed unless it is committed */
     file->fd = phi__files_open(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL, 0600);
     int error = file->fd < 0 ? errno : 0;
     file->has_temp = error == 0;
@@ -126,11 +126,12 @@ PHI__FN phi_status phi__files_make_directories(const char *path, phi__words *wor
 
 /* ---- the file system calls of a store ---- */
 
-/* The functions are in a table, so that a test can replace them, for example by a full disk.
-   `words` gets the system's message of a failure and may be NULL. PHI_NOT_FOUND means ENOENT;
-   PHI_FULL that space, quota or file size is used up; PHI_BUSY that another holds the lock;
-   PHI_NO_MEMORY ENOMEM; PHI_TOO_BIG an offset beyond the system's range; PHI_IO any other error.
-   Started programs inherit no descriptor, no signal is raised, and nothing waits for a lock.
+/* The functions are in a table, so that a test can replace them, for example by a full disk. If
+   `words` is not NULL, it gets the system's message of a failure. Statuses: PHI_NOT_FOUND for
+   ENOENT; PHI_FULL if space, quota or file size is used up; PHI_BUSY if the lock is taken;
+   PHI_NO_MEMORY for ENOMEM; PHI_TOO_BIG for an offset beyond the system's range; PHI_IO for any
+   other error. Started programs inherit no descriptor, no signal is raised, and nothing waits for a
+   lock.
    Threads: one at a time for each file. */
 
 static phi_status phi__disk_refused(int error, phi__words *words) {
@@ -305,7 +306,7 @@ static phi_status phi__disk_sync_directory(void *user_data, const char *path, ph
     do fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
     if (fd < 0) return phi__disk_refused(errno, words);
-    /* EINVAL: the system cannot sync directories */
+    /* EINVAL means that the system cannot sync directories */
     phi_status status =
         fsync(fd) == 0 || errno == EINVAL ? PHI_OK : phi__disk_refused(errno, words);
     (void)close(fd);

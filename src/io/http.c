@@ -37,7 +37,7 @@ static bool phi__http_is_address(phi_str host) {
     return dots == 3;
 }
 
-/* The status of a failure, and the words before the URL in its message. */
+/* The status of a failure, and the words that its message has before the URL. */
 typedef struct phi__http_kind {
     phi_status status;
     const char *words;
@@ -69,7 +69,8 @@ static phi__http_kind phi__http_classify(const phi__http_transfer *t) {
     case CURLE_OPERATION_TIMEDOUT: return phi__http_kind_of(PHI_TIMEOUT, "no answer in time from");
     case CURLE_OUT_OF_MEMORY: return phi__http_kind_of(PHI_NO_MEMORY, "no memory for");
     case CURLE_URL_MALFORMAT: return phi__http_kind_of(PHI_BAD_ARG, "the URL is not valid:");
-    case CURLE_UNSUPPORTED_PROTOCOL: /* also sent for an answer without a status line */
+    /* libcurl also returns this if the answer has no status line */
+    case CURLE_UNSUPPORTED_PROTOCOL:
         return phi__http_kind_of(PHI_NETWORK, "what answers is not HTTP, at");
     case CURLE_GOT_NOTHING:
         return phi__http_kind_of(PHI_NETWORK, "the connection was closed without an answer by");
@@ -141,11 +142,12 @@ static bool phi__http_long_line(const phi__http_transfer *t) {
     return escaped != NULL;
 }
 
-/* Returns phi's reason for stopping the transfer, or libcurl's if it is the same; PHI_OK: none. */
+/* Returns the status if phi stopped the transfer, or if libcurl stopped it for one of phi's
+   reasons. PHI_OK: neither. */
 static phi_status phi__http_stopped(const phi__http_transfer *t, phi__http_reason *reason) {
     *reason = t->reason;
     if (t->failed != PHI_OK) return t->failed;
-    if (t->result == CURLE_BAD_CONTENT_ENCODING) { /* more codings than libcurl decodes */
+    if (t->result == CURLE_BAD_CONTENT_ENCODING) { /* libcurl: too many codings */
         *reason = PHI__HTTP_REASON_CODING;
         return PHI_UNSUPPORTED;
     }
@@ -165,7 +167,8 @@ static phi_status phi__http_words(const phi__http_transfer *t, char *out, size_t
     }
     if (t->result == CURLE_OK) return PHI_OK;
     phi__http_kind kind = phi__http_classify(t);
-    /* What failed, where, and libcurl's message. If memory runs out, the host replaces the URL. */
+    /* The message has the failure, the URL and libcurl's message. If memory runs out, it has only
+       the URL's host. */
     const char *words = kind.words;
     const char *detail = t->error[0] != '\0' ? t->error : curl_easy_strerror(t->result);
     phi_str shown = phi__str(url.at, 0);
@@ -191,8 +194,9 @@ PHI__FN void phi__http_proxy(const phi__http *http, phi__secrets *secrets) {
 
 /* ---- libcurl's sockets and its timeout, driven by phi__io ---- */
 
-/* curl reports which sockets to watch and when to call it. phi__io calls back, and
-   curl_multi_socket_action works on that socket only. So a step costs only its ready sockets. */
+/* curl reports which sockets to watch and when to call it. When phi__io finds a socket ready,
+   curl_multi_socket_action works on that socket only. So the cost of a step depends only on the
+   ready sockets. */
 
 typedef struct phi__http_socket {
     phi__watch watch;
@@ -229,8 +233,8 @@ static void phi__http_on_ready(phi__watch *watch, int have) {
                       ((have & PHI__WRITE) != 0 ? CURL_CSELECT_OUT : 0));
 }
 
-/* Ends the transfer of a socket that cannot be watched. Returning -1 would end the multi handle.
-   With HTTP/2 other transfers may share the socket, so all are ended. */
+/* Ends the transfer of a socket that cannot be watched. A result of -1 would end the multi handle.
+   With HTTP/2 other transfers may share the socket, so all transfers are ended. */
 static int phi__http_starve(phi__http *http, CURL *easy) {
     char *owner = NULL;
     (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
@@ -274,9 +278,8 @@ static int phi__http_on_timeout(CURLM *multi, long timeout_ms, void *user_data) 
     uint64_t at = UINT64_MAX;
     (void)multi;
     if (timeout_ms >= 0) at = phi__io_now_us(http->io) + (uint64_t)timeout_ms * 1000;
-    (void)phi__io_timer_set(
-        http->io, &http->curl_timer,
-        at); /* cannot fail: the timer has its place since phi__http_configure */
+    (void)phi__io_timer_set(http->io, &http->curl_timer,
+                            at); /* cannot fail: phi__http_configure has set the timer */
     return 0;
 }
 
@@ -294,13 +297,13 @@ static void phi__http_due(phi__http *http) {
 
 /* ---- one request as an easy handle: options, and callbacks that only copy ---- */
 
-/* Each callback first asks if the transfer was cancelled: its request is gone, and curl must
-   stop. */
+/* Each callback first checks if the transfer was cancelled. If so, its request no longer exists,
+   and curl must stop. */
 
 /* The size of libcurl's read buffer, which is held while an answer streams. 8192 would save 8 KB,
    but cost a tenth more CPU if many deltas come at once (bench/bench_http.c). */
 #define PHI__HTTP_BUFFER_BYTES 16384L
-#define PHI__HTTP_UPLOAD_LEAST 16384u /* libcurl's own limit */
+#define PHI__HTTP_UPLOAD_LEAST 16384u /* libcurl's own minimum */
 #define PHI__HTTP_UPLOAD_MOST 131072u
 #define PHI__HTTP_CONNECT_MS 86400000L /* practically never: the runtime has its own deadlines */
 #define PHI__HTTP_KEEPALIVE_S 60L
@@ -357,7 +360,7 @@ static size_t phi__http_on_read(char *out, size_t size, size_t n, void *user_dat
     return got;
 }
 
-/* curl goes back to the start if a kept connection turns out to be dead. */
+/* curl reads the body again from the start if a reused connection turns out to be dead. */
 static int phi__http_on_seek(void *user_data, curl_off_t offset, int origin) {
     phi__http_transfer *t = (phi__http_transfer *)user_data;
     if (phi__http_dead(t)) return CURL_SEEKFUNC_FAIL;
@@ -376,7 +379,7 @@ static void phi__http_drop_body(phi__http_transfer *t) {
     t->body = NULL;
 }
 
-/* Handles the end of a head. Reports the head unless it belongs to an interim answer. */
+/* Handles the end of a head. Reports the head, except that of an interim answer. */
 static bool phi__http_head_end(phi__http_transfer *t) {
     if (t->http_status < 200) {
         phi__buf_clear(&t->head);
@@ -430,12 +433,11 @@ static bool phi__http_codings_fit(phi_str value) {
 }
 
 /* False if the header line names a transfer coding other than chunked. libcurl decodes every coding
-   it knows, also nested and unasked, so that 229 KB can become 46 GB. libcurl has seen the line by
-   now, but decodes nothing before the head's end. Interim answers are checked too, because libcurl
-   applies their codings to the final answer. */
+   it knows, even nested codings that nobody asked for, so 229 KB can become 46 GB. libcurl has seen
+   the line by now, but decodes nothing before the head's end. Interim answers are checked too,
+   because libcurl applies their codings to the final answer. */
 static bool phi__http_may_decode(phi__http_transfer *t, phi_str line) {
-    if (line.at[0] != ' ' &&
-        line.at[0] != '\t') { /* otherwise this line continues the one before */
+    if (line.at[0] != ' ' && line.at[0] != '\t') { /* such a line would continue the one before */
         size_t colon = phi__str_find(line, 0, ":");
         if (colon == SIZE_MAX) colon = line.len;
         t->in_coding =
@@ -447,8 +449,8 @@ static bool phi__http_may_decode(phi__http_transfer *t, phi_str line) {
     return phi__http_stop(t, PHI_UNSUPPORTED, PHI__HTTP_REASON_CODING);
 }
 
-/* Counts the bytes of all header lines, interim answers and trailers included. libcurl keeps each
-   line, and some versions have no limit. */
+/* Counts the bytes of all header lines, including those of interim answers and trailers. libcurl
+   keeps each line, and some versions have no limit. */
 static bool phi__http_count_head(phi__http_transfer *t, size_t len) {
     if (len > PHI__HTTP_HEADERS_MOST - t->head_bytes)
         return phi__http_stop(t, PHI_TOO_BIG, PHI__HTTP_REASON_HEADERS);
@@ -589,8 +591,8 @@ static bool phi__http_set_headers(phi__http_transfer *t) {
     return ok && curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK;
 }
 
-/* Returns the size of libcurl's upload buffer, which is sent in one call and held while the answer
-   streams. A twentieth of the body means few calls and little extra memory. */
+/* Returns the size of libcurl's upload buffer, which is held while the answer streams. Each call
+   sends one buffer. A twentieth of the body means few calls and little extra memory. */
 static long phi__http_upload_bytes(uint64_t body) {
     uint64_t part = body / 20;
     if (part < PHI__HTTP_UPLOAD_LEAST) part = PHI__HTTP_UPLOAD_LEAST;
@@ -701,7 +703,8 @@ PHI__FN void phi__http_move(phi__http_transfer *t, phi__http_list *list) {
     list->count++;
 }
 
-/* Removes a transfer from the multi handle and frees it. Only outside curl's callbacks. */
+/* Removes a transfer from the multi handle and frees it. Call this only outside of curl's
+   callbacks. */
 static void phi__http_transfer_free(phi__http_transfer *t) {
     phi__http *http = t->http;
     phi__http_move(t, &http->dying); /* from now on no callback touches the request */
@@ -719,10 +722,11 @@ static void phi__http_transfer_free(phi__http_transfer *t) {
     phi__free(http->memory, t, sizeof *t);
 }
 
-/* Pushes overflowed bytes, in pieces as small as in a write callback, which the receiver takes. */
+/* Pushes overflowed bytes. The pieces are as small as those of a write callback, so the receiver
+   takes them. */
 static void phi__http_drain(phi__http_transfer *t) {
     phi_status status = PHI_OK;
-    phi__http_enter(t->http); /* a resume from within a push waits for the pump */
+    phi__http_enter(t->http); /* if a push calls resume, the pump handles it later */
     while (t->overflow.len > t->overflow_at && status == PHI_OK && !phi__http_dead(t)) {
         size_t n = phi__min(t->overflow.len - t->overflow_at, PHI__HTTP_BUFFER_BYTES);
         status = t->http->port.push(t->transfer, t->overflow.at + t->overflow_at, n);
@@ -738,7 +742,7 @@ static void phi__http_drain(phi__http_transfer *t) {
     if (t->finished || t->failed != PHI_OK) phi__http_kick(t->http, 0);
 }
 
-/* Call it only outside curl's callbacks. */
+/* Call this only outside of curl's callbacks. */
 static void phi__http_transfer_resume(phi__http_transfer *t) {
     t->resume_wanted = false;
     phi__http_drain(t);
@@ -751,15 +755,17 @@ static void phi__http_transfer_resume(phi__http_transfer *t) {
     if (result == CURLE_OK || phi__http_dead(t)) return;
     if (t->failed == PHI_OK)
         t->failed = result == CURLE_OUT_OF_MEMORY ? PHI_NO_MEMORY : PHI_NETWORK;
-    t->http->starved = true; /* curl does not report this end, so the pump looks for it */
+    /* curl does not report the end of this transfer, so the pump looks for it */
+    t->http->starved = true;
     phi__http_kick(t->http, 0);
 }
 
 /* ---- loading the certificate store ahead of the first request ---- */
 
 /* libcurl loads the store in the first TLS handshake, which takes 20 ms or more at once, and keeps
-   it in the multi handle. So a handshake is started here with a loopback port of phi's own that
-   never answers. The store is loaded before the first bytes are sent; the transfer is dropped. */
+   it in the multi handle. So phi starts a handshake with a loopback port of its own that never
+   answers. libcurl loads the store before it sends the first bytes; then the transfer is
+   dropped. */
 
 #define PHI__HTTP_WARM_TURNS 8 /* calls of curl's state machine; libcurl 7.88 needs three */
 
@@ -784,7 +790,8 @@ static void phi__http_load_ca(phi__http *http) {
     int port = 0;
     if (!http->ca_cache || http->ca_loaded) return;
     curl_socket_t listener = phi__http_listen(&port);
-    if (listener == CURL_SOCKET_BAD) return; /* then the first handshake loads the store */
+    /* the store is loaded by the first handshake instead */
+    if (listener == CURL_SOCKET_BAD) return;
     (void)snprintf(url, sizeof url, "https://127.0.0.1:%d/", port);
     phi__http_transfer *t = phi__http_transfer_new(http);
     if (t != NULL) {
@@ -805,13 +812,14 @@ static void phi__http_load_ca(phi__http *http) {
 
 #define PHI__HTTP_CURL_FLOOR 0x074400u /* libcurl 7.68 */
 #define PHI__HTTP_CONNECTIONS 64       /* the default */
-#define PHI__HTTP_ENDS 16              /* most transfers ended in one pump, and most removed */
-#define PHI__HTTP_HOLD_US 50000        /* time until the next check for free descriptors */
+/* limit for one pump: transfers ended, and transfers removed */
+#define PHI__HTTP_ENDS 16
+#define PHI__HTTP_HOLD_US 50000 /* time until the next check for free descriptors */
 #define PHI__HTTP_SPARE_DESCRIPTORS                                                                \
     6 /* a start may need this many: two sockets and those of a lookup */
-#define PHI__HTTP_LINGER_US 1000000 /* time for the end of a released body */
+#define PHI__HTTP_LINGER_US 1000000 /* time that a released body may take to end */
 #define PHI__HTTP_REUSE_US 50000    /* time that a start waits for a connection to be reused */
-#define PHI__HTTP_PLACE_US 200000   /* as LINGER, if a queued request needs the connection */
+#define PHI__HTTP_PLACE_US 200000   /* the same, if a queued request needs the connection */
 
 /* ---- the table and its queue ---- */
 
@@ -899,7 +907,7 @@ static bool phi__http_pinned(const phi__http *http, phi_str url) {
     return false;
 }
 
-/* True if looking up the host would stop the pump, because libcurl does it on this thread. */
+/* True if a lookup of the host would stop the pump, because libcurl does lookups on this thread. */
 static bool phi__http_would_block(const phi__http *http, phi_str url) {
     return !http->async_dns && http->proxy == NULL && !phi__http_is_address(phi__http_host(url)) &&
            !phi__http_pinned(http, url);
@@ -931,8 +939,8 @@ static void phi__http_start(phi__http *http, phi__http_slot *slot) {
     }
 }
 
-/* True if descriptors for one more connection are free. Otherwise the pump retries later. If no
-   transfer is busy, none will free descriptors, so true. The check costs a dozen system calls. */
+/* True if descriptors for one more connection are free, or if no transfer is busy and could free
+   some. Otherwise the pump retries later. The check costs a dozen system calls. */
 static bool phi__http_has_descriptors(phi__http *http) {
     if (phi__http_busy(http) == 0) return true;
     uint64_t now = phi__io_now_us(http->io);
@@ -947,13 +955,13 @@ static bool phi__http_has_descriptors(phi__http *http) {
     return false;
 }
 
-/* True if the connection that the next request can reuse will soon be free: the body on it was read
-   to its last event, and a server ends such a body at once or not for a long time. */
+/* True if the connection that the next request can reuse will soon be free. The body on it was read
+   to its last event, and a server ends such a body either at once or only after a long time. */
 static bool phi__http_awaits_end(phi__http *http) {
     const phi__http_slot *slot = &http->slots[http->queue_first - 1];
     const phi__http_transfer *t = phi__http_curl_of(http->lingering.all.last);
     uint64_t now = phi__io_now_us(http->io);
-    if (t == NULL || t->http2) return false; /* HTTP/2 has room for both */
+    if (t == NULL || t->http2) return false; /* an HTTP/2 connection has room for both */
     uint64_t until = phi__min(slot->queued_us, t->released_us) + PHI__HTTP_REUSE_US;
     if (now >= until) return false;
     char *at = NULL;
@@ -967,7 +975,7 @@ static bool phi__http_awaits_end(phi__http *http) {
     return true;
 }
 
-/* True if the next request may start now. If not, something else will call the pump. */
+/* True if the next request may start now. If not, the pump will be called again. */
 static bool phi__http_may_start(phi__http *http) {
     if (http->queue_first == 0) return false;
     if (phi__http_busy(http) + http->lingering.count >= http->max_connections) return false;
@@ -997,7 +1005,7 @@ static void phi__http_read_messages(phi__http *http) {
     }
 }
 
-/* Ends the transfers that failed outside a callback, where curl cannot be stopped. */
+/* Ends the transfers that failed outside of a callback, since only a callback can stop curl. */
 static void phi__http_read_failed(phi__http *http) {
     phi__http_transfer *next;
     if (!http->starved) return;
@@ -1008,7 +1016,8 @@ static void phi__http_read_failed(phi__http *http) {
     }
 }
 
-/* True if a transfer failed, perhaps in the lookup of a name, because no descriptor was free. */
+/* True if a transfer failed because no descriptor was free, perhaps one for the lookup of a
+   name. */
 static bool phi__http_wants_descriptor(phi__http *http, const phi__http_transfer *t) {
     if (t->failed != PHI_OK || t->connected || t->request == NULL) return false;
     if (t->result == CURLE_COULDNT_CONNECT) return t->no_descriptor;
@@ -1041,8 +1050,8 @@ static phi__http_transfer *phi__http_next_end(phi__http *http) {
     return t;
 }
 
-/* Returns the next transfer to remove. Without QUICK_EXIT a removal would wait for a name
-   lookup. */
+/* Returns the next transfer to remove. Without QUICK_EXIT, transfers that look up a name are
+   skipped, because a removal would wait for the lookup. */
 static phi__http_transfer *phi__http_next_removal(phi__http *http) {
     phi__http_transfer *t = phi__http_curl_first(&http->dying);
     while (t != NULL && t->resolving && !t->finished && !http->quick_exit)
@@ -1077,7 +1086,8 @@ static void phi__http_linger(phi__http *http, phi__http_slot *slot) {
     phi__http_kick(http, t->list == &http->done ? 0 : t->released_us + PHI__HTTP_LINGER_US);
 }
 
-/* Ends lingering transfers whose time is up. It is shorter if queued requests need the place. */
+/* Ends lingering transfers whose time is up. The time is shorter if queued requests need the
+   place. */
 static void phi__http_cut_lingering(phi__http *http) {
     uint64_t now = phi__io_now_us(http->io), patience = PHI__HTTP_LINGER_US;
     phi__http_transfer *t;
@@ -1091,7 +1101,8 @@ static void phi__http_cut_lingering(phi__http *http) {
 
 /* ---- the pump ---- */
 
-/* Returns the next transfer to resume, from the front: a push may have cancelled any transfer. */
+/* Returns the next transfer to resume. Each call searches from the front, because a push may have
+   cancelled any transfer. */
 static phi__http_transfer *phi__http_next_resume(phi__http *http) {
     if (!http->resumes_wanted) return NULL;
     for (phi__http_transfer *t = phi__http_curl_first(&http->active); t != NULL;
@@ -1110,9 +1121,8 @@ static void phi__http_pump(void *user_data) {
     bool started = false;
     if (http->pumping || http->inside > 0) return;
     http->pumping = true;
-    (void)phi__io_timer_set(
-        http->io, &http->kick,
-        UINT64_MAX); /* cannot fail: the timer has its place since phi__http_configure */
+    (void)phi__io_timer_set(http->io, &http->kick,
+                            UINT64_MAX); /* cannot fail: phi__http_configure has set the timer */
     for (int n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_resume(http)) != NULL; n++)
         phi__http_transfer_resume(t);
     phi__http_read_messages(http);
@@ -1126,7 +1136,7 @@ static void phi__http_pump(void *user_data) {
         phi__http_start(http, &http->slots[http->queue_first - 1]);
         started = true;
     }
-    if (started) phi__http_due(http); /* the request leaves in this step instead of the next */
+    if (started) phi__http_due(http); /* so that the request leaves in this step, not in the next */
     if (http->resumes_wanted || phi__http_next_removal(http) != NULL ||
         phi__http_next_end(http) != NULL)
         phi__http_kick(http, 0);
@@ -1198,7 +1208,7 @@ static void phi__http_cancel(void *user_data, phi_transfer transfer) {
 
 /* ---- new and free ---- */
 
-/* Sets up libcurl once in the process. Old versions do not protect this against other threads. */
+/* Sets up libcurl once in the process. In old versions of libcurl this is not thread-safe. */
 static bool phi__http_global_init(void) {
     static PHI__ATOMIC(int) state; /* 0: not set up, 1: in progress, 2: done; phi's only global */
     for (;;) {
@@ -1213,7 +1223,8 @@ static bool phi__http_global_init(void) {
     }
 }
 
-/* Reads the abilities of this libcurl. Returns a message if one is missing, else NULL. */
+/* Reads the abilities of this libcurl. Returns a message if a needed ability is missing, else
+   NULL. */
 static const char *phi__http_look(phi__http *http, const phi__http_desc *desc) {
     const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
     if (info->version_num < PHI__HTTP_CURL_FLOOR) return "libcurl 7.68 or newer is needed";
@@ -1223,7 +1234,7 @@ static const char *phi__http_look(phi__http *http, const phi__http_desc *desc) {
     http->async_dns = (info->features & CURL_VERSION_ASYNCHDNS) != 0;
     http->prereq = info->version_num >= 0x075000u;      /* libcurl 7.80 */
     http->quick_exit = info->version_num >= 0x075700u;  /* libcurl 7.87 */
-    http->mask_sigpipe = info->version_num < 0x075800u; /* before 7.88: TLS uses send() */
+    http->mask_sigpipe = info->version_num < 0x075800u; /* before 7.88, TLS uses send() */
 #if LIBCURL_VERSION_NUM >= 0x075400
     if (info->age >= CURLVERSION_TENTH && info->cainfo != NULL)
         http->drop_ca_path = phi__http_can_read(info->cainfo);
@@ -1320,7 +1331,7 @@ PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
     if (phi__str_starts(url, "https:") || phi__str_starts(url, "HTTPS:")) phi__http_load_ca(http);
     phi__http_transfer *t = phi__http_transfer_new(http);
     if (t == NULL) return PHI_NO_MEMORY;
-    size_t len = (size_t)(host.at - url.at) + host.len; /* up to the path */
+    size_t len = (size_t)(host.at - url.at) + host.len; /* the URL up to its path */
     while (len < url.len && url.at[len] != '/' && url.at[len] != '?' && url.at[len] != '#') len++;
     t->url = (char *)phi__alloc(http->memory, len + 2);
     phi_status status = t->url != NULL ? PHI_OK : PHI_NO_MEMORY;

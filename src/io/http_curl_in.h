@@ -1,11 +1,12 @@
 /* http_curl_in.h - structs and functions that the files of the libcurl transport share.
 
-   A request uses the table slot of its phi_transfer's index, and waits there at no other cost. When
-   it starts, it gets a phi__http_transfer with an easy handle. A transfer is in exactly one list.
-   Active: curl works on it. Done: curl has finished, and its end must be reported. Lingering: it
-   was released, and curl reads and discards the rest of the body, so that the connection can be
-   used again. Dying: it was cancelled, and waits for its removal. In the last two lists a transfer
-   never touches its request. Nothing is freed inside a callback of curl: only the pump removes. */
+   A request uses the table slot of its phi_transfer's index. While it waits there, it costs nothing
+   else. When it starts, it gets a phi__http_transfer with an easy handle. A transfer is in exactly
+   one list. Active: curl works on it. Done: curl has finished, and its end must be reported.
+   Lingering: it was released, and curl reads and discards the rest of the body, so that the
+   connection can be used again. Dying: it was cancelled, and waits for its removal. In the last two
+   lists a transfer never touches its request. Nothing is freed inside a callback of curl: only the
+   pump removes. */
 #ifndef PHI_IO_HTTP_CURL_IN_H
 #define PHI_IO_HTTP_CURL_IN_H
 
@@ -15,12 +16,13 @@
 
 #include <curl/curl.h>
 
-#define PHI__HTTP_HEAD_BYTES 16384 /* most bytes of header lines that are kept; transport.h */
+/* most bytes of header lines that are kept, as transport.h says */
+#define PHI__HTTP_HEAD_BYTES 16384
 #define PHI__HTTP_HEADERS_MOST                                                                     \
-    262144 /* most bytes of header lines that are read, with interim ones and trailers */
+    262144 /* most bytes of header lines that are read, including interim answers and trailers */
 #define PHI__HTTP_JOIN_BYTES 16384 /* bodies up to this size are sent from one block */
 #define PHI__HTTP_OVERFLOW_BYTES                                                                   \
-    1048576 /* most bytes of an HTTP/2 stream that wait for the receiver */
+    1048576 /* most bytes of an HTTP/2 stream that may wait for the receiver */
 #define PHI__HTTP_WORDS_BYTES 512
 #define PHI__HTTP_LINGER_BYTES 65536u /* most bytes of a body that are read after its last event */
 
@@ -34,13 +36,13 @@ typedef enum phi__http_reason {
 } phi__http_reason;
 
 typedef struct phi__http_transfer {
-    phi__link link; /* in `list` */
+    phi__link link; /* the link in `list` */
     struct phi__http_list *list;
     phi__http *http;
     CURL *easy;
     struct curl_slist *headers;
     phi_transfer transfer;
-    const phi_request *request; /* NULL: a warm-up, released, or cancelled */
+    const phi_request *request; /* NULL: a warm-up, or it was released or cancelled */
     char *url;                  /* URL of a warm-up, terminated; else NULL */
     size_t url_bytes;
     char *body; /* a small body in one block; NULL once sent */
@@ -49,16 +51,16 @@ typedef struct phi__http_transfer {
     uint64_t body_at;  /* position of the read callback in the body */
     phi__buf head;     /* header lines of the current head */
     size_t head_bytes; /* bytes of all header lines so far */
-    phi__buf overflow; /* HTTP/2: bytes that a push refused, from overflow_at on */
+    phi__buf overflow; /* HTTP/2: bytes that a push refused; they begin at overflow_at */
     size_t overflow_at;
     uint64_t released_us;  /* time of the release */
-    size_t released_bytes; /* bytes of the body since the release */
+    size_t released_bytes; /* bytes of the body that came after the release */
     int http_status;
-    CURLcode result;   /* set when done */
+    CURLcode result;   /* set in the list of done transfers */
     phi_status failed; /* phi's own reason to stop; PHI_OK: none */
     phi__http_reason reason;
     bool in_coding; /* the last header line listed transfer codings; the next may continue it */
-    bool added;     /* in the multi handle */
+    bool added;     /* the easy handle is in the multi handle */
     bool finished;  /* curl has reported the end */
     bool resolving; /* a name is being looked up */
     bool no_descriptor, connected, head_told, http2, paused, resume_wanted;
@@ -73,7 +75,7 @@ typedef struct phi__http_list {
 static inline phi__http_transfer *phi__http_curl_of(const phi__link *link) {
     return link != NULL ? PHI__OWNER(link, phi__http_transfer, link) : NULL;
 }
-/* Return the first transfer of a list, and the one after a transfer. NULL if there is none. */
+/* Return the first transfer of a list, or the transfer after `t`. NULL if there is none. */
 static inline phi__http_transfer *phi__http_curl_first(const phi__http_list *list) {
     return phi__http_curl_of(list->all.first);
 }
@@ -91,10 +93,10 @@ typedef struct phi__http_slot {
     phi_transfer transfer;
     phi__http_state state;
     const phi_request *request;
-    phi__http_transfer *running; /* set when started */
+    phi__http_transfer *running; /* set once the request is started */
     uint64_t queued_us;
-    /* In the queue: index + 1, 0 for none. The list of base/ holds addresses and cannot be used,
-       because the table of slots moves when it grows. */
+    /* Links in the queue: index + 1 of a slot; 0: none. The list of base/ cannot be used: it holds
+       addresses, and slots move when the table grows. */
     uint32_t next, prev;
 } phi__http_slot;
 
@@ -119,7 +121,7 @@ struct phi__http {
     size_t live;            /* transfers in the multi handle that are not finished */
     phi__timer curl_timer;  /* curl's only timeout */
     phi__timer kick;        /* the pump has work left: do not sleep */
-    uint64_t hold_until_us; /* no descriptors were free: start nothing before this time */
+    uint64_t hold_until_us; /* start nothing before this time, because no descriptors were free */
     int inside;             /* number of active calls into libcurl */
     bool signal_held, pumping, resumes_wanted, starved;
 };
@@ -127,7 +129,7 @@ struct phi__http {
 /* Moves a transfer to a list. NULL: removes it from its list. */
 PHI__FN void phi__http_move(phi__http_transfer *t, phi__http_list *list);
 
-PHI__FN void phi__http_enter(phi__http *http); /* around every call that may call back */
+PHI__FN void phi__http_enter(phi__http *http); /* call these around every call that may call back */
 PHI__FN void phi__http_leave(phi__http *http);
 
 /* ---- http_posix.c ---- */
@@ -141,12 +143,13 @@ PHI__FN curl_socket_t phi__http_listen(int *port);
 PHI__FN bool phi__http_heard(curl_socket_t listener, curl_socket_t *peer);
 PHI__FN void phi__http_close(curl_socket_t fd); /* CURL_SOCKET_BAD is allowed */
 PHI__FN bool phi__http_descriptors_left(intptr_t any_fd, int count);
-PHI__FN phi_status phi__http_connect_status(long os_error); /* REFUSED, TIMEOUT or NETWORK */
+/* PHI_REFUSED, PHI_TIMEOUT or PHI_NETWORK */
+PHI__FN phi_status phi__http_connect_status(long os_error);
 PHI__FN bool phi__http_can_read(const char *path);
 PHI__FN void phi__http_yield(void);
 
 /* Protect the host from SIGPIPE while older libcurls write to TLS. hold blocks the signal on this
-   thread, and returns true if release must follow. release consumes a pending one. */
+   thread, and returns true if release must follow. release consumes a pending SIGPIPE. */
 PHI__FN bool phi__http_signal_hold(void);
 PHI__FN void phi__http_signal_release(void);
 

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Makes sockets close-on-exec: a background child would keep libcurl's own ones open. */
+/* The socket is close-on-exec: otherwise a background child would keep libcurl's socket open. */
 PHI__FN curl_socket_t phi__http_open_socket(int family, int type, int protocol, bool *none_left) {
     int fd;
 #if defined(SOCK_CLOEXEC)
@@ -75,7 +75,7 @@ PHI__FN phi_status phi__http_connect_status(long os_error) {
 PHI__FN bool phi__http_can_read(const char *path) {
 #if defined(PHI_NO_FILES)
     (void)path;
-    return true; /* libcurl reports it if the file cannot be read */
+    return true; /* libcurl reports an unreadable file */
 #else
     return access(path, R_OK) == 0;
 #endif
@@ -85,8 +85,8 @@ PHI__FN void phi__http_yield(void) { (void)sched_yield(); }
 
 #if defined(PHI__OS_LINUX) || defined(__FreeBSD__) || defined(__NetBSD__)
 
-/* Blocks SIGPIPE. False, and nothing changed, if one was already pending: that one belongs to the
-   host. Also false if the host blocks SIGPIPE itself. */
+/* Blocks SIGPIPE. False if a SIGPIPE was already pending, which belongs to the host, or if the host
+   itself blocks the signal; in the first case nothing changed. */
 PHI__FN bool phi__http_signal_hold(void) {
     sigset_t pipe_set, before, pending;
     (void)sigemptyset(&pipe_set);

@@ -33,7 +33,7 @@ static phi__inbox_record *phi__inbox_at(const phi__inbox *inbox, uint32_t count)
     return (phi__inbox_record *)(void *)(inbox->ring + (count & (inbox->size - 1)));
 }
 
-/* Reserves `need` bytes that do not wrap; *at is their start. */
+/* Reserves `need` bytes that do not wrap; *at gets their start. */
 static bool phi__inbox_reserve(phi__inbox *inbox, uint32_t need, uint32_t *at) {
     uint32_t tail = PHI__LOAD(&inbox->tail);
     for (;;) {
@@ -49,7 +49,7 @@ static bool phi__inbox_reserve(phi__inbox *inbox, uint32_t need, uint32_t *at) {
         if (!PHI__CAS(&inbox->tail, &tail, tail + pad + need)) continue;
         if (pad != 0) {
             phi__inbox_record *filler = phi__inbox_at(inbox, tail);
-            PHI__STORE(&filler->bytes, pad); /* its kind is 0 already */
+            PHI__STORE(&filler->bytes, pad); /* a filler has kind 0, which the ring has already */
         }
         *at = tail + pad;
         return true;
@@ -109,7 +109,7 @@ PHI__FN void phi__inbox_drop(phi__inbox *inbox) {
     phi__inbox_record *record = phi__inbox_at(inbox, inbox->head);
     uint32_t bytes = record->bytes;
     /* The room must be zero before a producer can reserve it, because a record may start anywhere
-       in it. A filler smaller than a record is cleared by its own length. */
+       in it. If a filler is smaller than a record, only the filler's bytes are cleared. */
     memset((void *)record, 0, bytes);
     PHI__STORE(&inbox->head, inbox->head + bytes);
 }

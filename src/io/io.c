@@ -1,8 +1,9 @@
 /* io.c - a heap of timers, a table of watches and a queue of the ready ones. See io_in.h.
 
    When the poller or the host's loop finds a descriptor ready, its entry in the table is only
-   marked and linked into the queue. phi__io_wait takes entries from the front. So descriptors left
-   over by a call are first in the next one, and forgetting a watch removes it from the queue. */
+   marked and linked into the queue. phi__io_wait takes entries from the front. So the next call
+   begins with the descriptors that a call did not handle, and forgetting a watch removes it from
+   the queue. */
 
 #include "io/poller_in.h"
 #include "io/wake_in.h"
@@ -11,7 +12,7 @@
 
 /* ---- a map from the host's descriptors to phi's keys ---- */
 
-/* Gives each descriptor a different hash. Neighbours differ in the low bits. */
+/* Gives each descriptor a different hash. The low bits differ for neighbours. */
 static uint64_t phi__fd_map_hash(intptr_t fd) { return (uint64_t)fd * 0x9E3779B97F4A7C15u; }
 
 static void *phi__fd_map_find(const phi__fd_map *map, intptr_t fd) {
@@ -47,8 +48,8 @@ PHI__FN void phi__fd_map_remove(phi__fd_map *map, intptr_t fd) {
 
 typedef struct phi__io_slot {
     phi__watch *watch;
-    int have;            /* not 0: in the ready queue */
-    uint32_t next, prev; /* in the ready queue; `next` also links free entries */
+    int have;            /* not 0: the entry is in the ready queue */
+    uint32_t next, prev; /* links in the ready queue; `next` also links free entries */
 } phi__io_slot;
 
 struct phi__io {
@@ -64,14 +65,15 @@ struct phi__io {
     phi__wake wake;
     phi__watch wake_watch;
     phi__ending endings;   /* the ring's head */
-    uint64_t looked_us;    /* the last time that the clock was looked at */
-    uint64_t gaps_us;      /* sum of the gaps until then */
-    size_t deadline_count; /* timers that are deadlines, other than for never */
+    uint64_t looked_us;    /* when the clock was last looked at */
+    uint64_t gaps_us;      /* sum of the gaps until looked_us */
+    size_t deadline_count; /* number of deadlines that are set for a time */
     uint32_t starts;
     uint64_t step_began_us;
-    bool fired;          /* a timer has fired since the last wait */
-    uint64_t timer_sets; /* number of calls so far: the order of timers of the same time */
-    uint64_t round_us;   /* time of the current round while timers fire, else 0 */
+    bool fired; /* a timer has fired since the last wait */
+    /* number of calls of phi__io_timer_set, which orders timers of the same time */
+    uint64_t timer_sets;
+    uint64_t round_us; /* time of the current round while timers fire, else 0 */
 };
 
 /* ---- timers ---- */
@@ -114,7 +116,7 @@ static void phi__io_no_deadline(phi__io *io, phi__timer *timer) {
 PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us) {
     phi__io_no_deadline(io, timer);
     if (at_us < io->round_us)
-        at_us = io->round_us; /* after all timers that are due in this round */
+        at_us = io->round_us; /* so that the timer is after all timers of this round */
     bool earlier = timer->place == 0 || at_us < timer->at_us;
     if (timer->place == 0) {
         phi__timer **timers = (phi__timer **)phi__grow(io->memory, io->timers, &io->timer_cap,
@@ -172,7 +174,8 @@ PHI__FN uint64_t phi__io_left_us(const phi__io *io, const phi__timer *timer, uin
 PHI__FN phi_status phi__io_deadline_set(phi__io *io, phi__timer *timer, uint64_t after_us) {
     uint64_t now = phi__io_now_us(io);
     uint64_t at = UINT64_MAX;
-    /* the look that ends the current gap moves the deadline by this gap */
+    /* The next look at the clock moves all deadlines by the current gap, so this gap is
+       subtracted. */
     if (after_us != UINT64_MAX) at = now - (phi__io_gaps_us(io, now) - io->gaps_us) + after_us;
     phi_status status = phi__io_timer_set(io, timer, at);
     if (status != PHI_OK || at == UINT64_MAX) return status;
@@ -183,7 +186,7 @@ PHI__FN phi_status phi__io_deadline_set(phi__io *io, phi__timer *timer, uint64_t
 
 PHI__FN bool phi__io_deadlines(const phi__io *io) { return io->deadline_count > 0; }
 
-/* Moves all deadlines. This takes time for each timer, but only after a gap. */
+/* Sets the sum of the gaps, and moves all deadlines. It visits each timer, but only after a gap. */
 PHI__FN void phi__io_gaps_set(phi__io *io, uint64_t us) {
     uint64_t more = us - io->gaps_us;
     if (us <= io->gaps_us) return;
@@ -204,7 +207,8 @@ static uint64_t phi__io_look(phi__io *io) {
 
 /* ---- firing ---- */
 
-/* Timers that are set during a round come after those that are due in it, and wait for the next. */
+/* A timer that is set during a round comes after those that are due in the round, and waits for the
+   next round. */
 PHI__FN int phi__io_timers(phi__io *io, int most) {
     uint64_t sets = io->timer_sets, now = phi__io_look(io);
     int fired = 0;
@@ -317,7 +321,8 @@ static bool phi__io_collect(phi__io *io, int timeout_ms) {
     return n == PHI__POLLER_BATCH;
 }
 
-/* Calls the ready functions. They may change or free any watch, so none is touched afterwards. */
+/* Calls the ready functions. They may change or free any watch, so a watch is not touched after its
+   call. */
 static int phi__io_dispatch(phi__io *io, int most) {
     int called = 0;
     while (called < most && io->slots[0].next != 0) {
@@ -336,7 +341,8 @@ static int phi__io_dispatch(phi__io *io, int most) {
     return called;
 }
 
-/* Returns how long the poller may sleep, rounded up so that a timer is due afterwards. */
+/* Returns how long the poller may sleep. The time is rounded up, so that the next timer is due
+   afterwards. */
 static int phi__io_sleep_ms(const phi__io *io, int timeout_ms) {
     if (timeout_ms == 0 || io->fired || io->slots[0].next != 0) return 0;
     uint64_t next = phi__io_next_timer_us(io);

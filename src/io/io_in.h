@@ -19,13 +19,13 @@ PHI__FN int64_t phi__clock_wall_ms(void); /* Unix time */
    free file descriptor), uses clocks and addresses: unique enough for ids, but not secret. */
 PHI__FN void phi__clock_random(void *out, size_t len);
 #ifndef PHI_NO_FILES
-enum { PHI__PATH_BYTES = 4096 }; /* with the terminator */
+enum { PHI__PATH_BYTES = 4096 }; /* bytes of a path, with the terminator */
 
 typedef struct phi__words {
     char text[160]; /* terminated */
 } phi__words;
 
-/* An error besides errno's: a part of a checked path has become a link. */
+/* An error that is not an errno value: a part of a checked path has become a link. */
 enum { PHI__EXACT_LINK = -1 };
 
 typedef struct phi__file {
@@ -41,7 +41,8 @@ typedef struct phi__file {
 /* Returns the status of an errno value or PHI__EXACT_LINK, and writes its message. */
 PHI__FN phi_status phi__files_refused(int error, phi__words *words);
 
-/* Calls openat with close-on-exec, again after a signal. Returns -1 and sets errno on failure. */
+/* Calls openat with close-on-exec, and again if a signal interrupted the call. Returns -1 and sets
+   errno on failure. */
 PHI__FN int phi__files_open(int dir, const char *path, int flags, unsigned mode);
 
 /* Makes a file object without a descriptor. NULL: no memory. */
@@ -68,13 +69,13 @@ PHI__FN phi_status phi__files_make_directories(const char *path, phi__words *wor
 typedef enum phi__disk_how {
     PHI__DISK_READ,
     PHI__DISK_UPDATE, /* reads and writes an existing file */
-    PHI__DISK_CREATE, /* as UPDATE; creates a missing file, for its owner only */
+    PHI__DISK_CREATE, /* as UPDATE, but makes a missing file, for its owner only */
     PHI__DISK_FRESH   /* creates the file, or empties it */
 } phi__disk_how;
 
 typedef struct phi__disk_info {
     uint64_t bytes;
-    uint64_t device, file; /* both equal: the same file under any name */
+    uint64_t device, file; /* if both are equal, it is the same file, under any name */
     int64_t changed_ns;    /* Unix time */
     bool regular;
 } phi__disk_info;
@@ -92,11 +93,13 @@ typedef struct phi__disk {
     /* Reads up to n bytes. *got is 0 at the end of the file. */
     phi_status (*read)(void *user_data, intptr_t file, uint64_t at, char *out, size_t n,
                        size_t *got, phi__words *words);
-    /* Writes up to n bytes with one call. *wrote: the number written, also after a failure. */
+    /* Writes up to n bytes with one call. *wrote gets the number of bytes written, also after a
+       failure. */
     phi_status (*write)(void *user_data, intptr_t file, uint64_t at, const char *bytes, size_t n,
                         size_t *wrote, phi__words *words);
     phi_status (*cut)(void *user_data, intptr_t file, uint64_t bytes, phi__words *words);
-    phi_status (*sync)(void *user_data, intptr_t file, phi__words *words); /* data and size */
+    /* makes data and size survive a loss of power */
+    phi_status (*sync)(void *user_data, intptr_t file, phi__words *words);
     /* Takes an advisory lock on the open file. It ends when the file is closed or its process ends
        in any way. Two opens of one file exclude each other in one process as well. */
     phi_status (*lock)(void *user_data, intptr_t file, phi__words *words);
@@ -115,7 +118,7 @@ typedef struct phi__disk {
 PHI__FN const phi__disk *phi__disk_system(void);
 #endif
 
-/* Replaceable sources. NULL: the system's (monotonic clock, kernel random). */
+/* Sources that can be replaced. NULL: the system's (monotonic clock, kernel random). */
 typedef struct phi__io_desc {
     uint64_t (*clock_us_fn)(void *user_data);
     void (*random_fn)(void *user_data, void *out, size_t len);
@@ -124,16 +127,17 @@ typedef struct phi__io_desc {
     void *user_data;
     uint32_t max_starts_per_step; /* default 4 */
     uint32_t step_budget_us;      /* time after which a step starts nothing more; 0: no limit */
-    bool told_gaps;               /* gaps come only from phi__io_gaps_set, when a tape is played */
+    /* gaps come only from phi__io_gaps_set; true while a tape is played */
+    bool told_gaps;
 } phi__io_desc;
 
-/* A timer. It lives in its owner and is zeroed at first. It fires once, in phi__io_timers, with
-   place 0. Timers of the same time fire in the order in which they were set. A timer that is set
-   for now or earlier while timers fire waits for the next phi__io_timers. */
+/* A timer. It lives in its owner and is zeroed at first. It fires once, in phi__io_timers, and is
+   then not set any more. Timers of the same time fire in the order in which they were set. A timer
+   that is set for now or earlier while timers fire waits for the next phi__io_timers. */
 typedef struct phi__timer {
     uint64_t at_us;
     uint64_t order; /* counts the calls of phi__io_timer_set */
-    size_t place;   /* in the heap, from 1; 0: not set */
+    size_t place;   /* place in the heap, from 1; 0: not set */
     void (*fire)(struct phi__timer *timer);
     bool deadline; /* set by phi__io_deadline_set: gaps move the timer */
 } phi__timer;
@@ -146,7 +150,7 @@ enum { PHI__READ = 1, PHI__WRITE = 2 }; /* equal to PHI_WATCH_READ and PHI_WATCH
 typedef struct phi__watch {
     intptr_t fd;
     int want;      /* 0: not watched */
-    uint32_t slot; /* in the table of watches */
+    uint32_t slot; /* index in the table of watches */
     void (*ready)(struct phi__watch *watch, int have);
 } phi__watch;
 
@@ -158,8 +162,8 @@ PHI__FN uint64_t phi__io_now_us(const phi__io *io); /* reads the replaceable clo
 PHI__FN int64_t phi__io_wall_ms(const phi__io *io);
 PHI__FN void phi__io_random(phi__io *io, void *out, size_t len);
 
-/* Sets or moves a timer. at_us is absolute. UINT64_MAX: never, but the timer keeps its place.
-   PHI_NO_MEMORY only if the timer was not set before. */
+/* Sets or moves a timer to the absolute time at_us. UINT64_MAX: the timer never fires, but keeps
+   its place. PHI_NO_MEMORY only if the timer was not set before. */
 PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us);
 PHI__FN void phi__io_timer_clear(phi__io *io,
                                  phi__timer *timer);       /* may be called for an unset timer */
@@ -173,8 +177,7 @@ PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io); /* UINT64_MAX: none *
 
 /* Sets or moves a deadline, `after_us` of counted time from now; UINT64_MAX: never. */
 PHI__FN phi_status phi__io_deadline_set(phi__io *io, phi__timer *timer, uint64_t after_us);
-PHI__FN bool
-phi__io_deadlines(const phi__io *io); /* true if a deadline is set, other than for never */
+PHI__FN bool phi__io_deadlines(const phi__io *io); /* true if a deadline is set for a time */
 
 /* Returns the time from now_us until a timer is due. The timer must be set. */
 PHI__FN uint64_t phi__io_left_us(const phi__io *io, const phi__timer *timer, uint64_t now_us);
@@ -182,16 +185,15 @@ PHI__FN uint64_t phi__io_counted_us(const phi__io *io); /* the clock without its
 
 /* Returns the sum of all gaps until now_us, including the current one. */
 PHI__FN uint64_t phi__io_gaps_us(const phi__io *io, uint64_t now_us);
-PHI__FN void
-phi__io_gaps_set(phi__io *io,
-                 uint64_t us); /* for told_gaps; a smaller value than before is ignored */
+/* Sets the sum of all gaps (told_gaps). A smaller value than before is ignored. */
+PHI__FN void phi__io_gaps_set(phi__io *io, uint64_t us);
 
 /* Watches fd for `want`. 0 forgets it, which is always allowed. */
 PHI__FN phi_status phi__io_watch(phi__io *io, phi__watch *watch, intptr_t fd, int want);
 
 /* One turn of the pump. Waits up to timeout_ms (0: not at all, <0: until woken) for a descriptor, a
    wake-up or the next timer. Then calls at most `most` ready functions and returns the number of
-   calls; the next turn continues there. A signal ends the wait early. Does not wait with a host's
+   calls; the next turn calls the others. A signal ends the wait early. Does not wait with a host's
    loop, or if phi__io_timers has fired a timer since the last turn: the caller may be waiting for
    the effect of that timer. If this call swallows a wake, messages posted before the wake are
    visible when it returns, so check the inbox before sleeping on phi__io_fd. */
@@ -206,24 +208,25 @@ PHI__FN intptr_t phi__io_any_fd(const phi__io *io); /* an open descriptor, to te
 PHI__FN void phi__io_wake(phi__io *io);             /* ends a wait; any thread, async-signal-safe */
 
 /* Something that phi__io_free must end, such as a killed child that is not reaped yet. phi__io_free
-   calls `end` for each one in the list, newest first, before it frees anything else. It lives in
-   its owner and is zeroed at first. */
+   calls `end` for each element of the list, newest first, before it frees anything else. An ending
+   lives in its owner and is zeroed at first. */
 typedef struct phi__ending {
-    struct phi__ending *next, *prev; /* a ring through the io's own entry; NULL: not in the list */
+    /* links of a ring that begins in the io; NULL: not in the list */
+    struct phi__ending *next, *prev;
     void (*end)(struct phi__ending *ending); /* called after removal from the list */
 } phi__ending;
 
 PHI__FN void phi__io_ending_add(phi__io *io, phi__ending *ending);
-PHI__FN void
-phi__io_ending_remove(phi__io *io,
-                      phi__ending *ending); /* may be called if it is not in the list */
+/* An ending that is not in the list may be removed, too. */
+PHI__FN void phi__io_ending_remove(phi__io *io, phi__ending *ending);
 PHI__FN bool phi__io_pending(
-    const phi__io *io); /* true if the list has entries; a few more turns may end them */
+    const phi__io *io); /* true if the list is not empty; a few more turns may end its elements */
 
-/* Limits starts, because starting a transfer or a process takes time. phi__io_may_start takes one
-   of this step's starts. phi__io_start_left only tells if one is left. */
+/* Limits starts, because starting a transfer or a process takes time. phi__io_may_start returns
+   true if the step has a start left, and uses it up. phi__io_start_left only returns if one is
+   left. */
 PHI__FN void
-phi__io_step_begin(phi__io *io); /* call it again after the step has slept: it ends a gap */
+phi__io_step_begin(phi__io *io); /* call it again after a sleep within the step: it ends the gap */
 PHI__FN bool phi__io_may_start(phi__io *io);
 PHI__FN bool phi__io_start_left(const phi__io *io);
 PHI__FN phi_memory *phi__io_memory(phi__io *io);
@@ -241,19 +244,19 @@ PHI__FN void phi__slice_begin(phi__slice *slice); /* resets the budget */
 PHI__FN void phi__slice_took(phi__slice *slice, size_t bytes);
 PHI__FN bool phi__slice_spent(const phi__slice *slice);
 
-/* True if the time for descriptors is used up. The rest of the budget is for runs. */
+/* True if the time for descriptors is used up. The rest of the budget is left for runs. */
 PHI__FN bool phi__slice_io_spent(const phi__slice *slice);
 
 typedef struct phi__piece {
     const char *at;
     size_t len;
-    uint64_t start; /* offset in the body; set by phi__request_seal */
+    uint64_t start; /* offset of the piece in the body; set by phi__request_seal */
 } phi__piece;
 
 typedef phi_request_header phi__header;
 
 struct phi_request {
-    phi_str method, url; /* terminated after their length */
+    phi_str method, url; /* terminated by a zero byte after their length */
     phi__header *headers;
     size_t header_count;
     phi__piece *pieces;
@@ -261,12 +264,12 @@ struct phi_request {
     uint64_t length;
 };
 
-/* Sets the pieces' starts and the length. */
+/* Sets the offset of each piece and the length of the body. */
 PHI__FN void phi__request_seal(phi_request *request);
 
 typedef struct phi__secret {
     phi_str text;
-    bool passing; /* a signature, which belongs to one request */
+    bool passing; /* a signature, which only one request uses */
 } phi__secret;
 
 typedef struct phi__secrets {
@@ -274,9 +277,9 @@ typedef struct phi__secrets {
     phi__secret *list;
     size_t count, cap;
     size_t longest;
-    size_t next_passing;     /* index of the passing secret that is replaced next */
-    unsigned char first[32]; /* bits of the bytes with which a secret may begin in a text */
-    bool failed;             /* memory ran out: a secret is missing */
+    size_t next_passing;     /* index of the passing secret to replace next */
+    unsigned char first[32]; /* a bit for each byte value with which a secret may begin in a text */
+    bool failed;             /* memory ran out, so a secret is missing */
 } phi__secrets;
 
 /* Makes an empty set. Call it again after a reset of the arena. */
@@ -295,13 +298,14 @@ PHI__FN bool phi__secret_header(phi__secrets *set, phi_str name, phi_str value);
 /* Adds all secrets in the URL and headers of a request. */
 PHI__FN void phi__secret_request(phi__secrets *set, const phi_request *request);
 
-/* Appends a URL with "[redacted]" in place of the user info, of the query's values (except
-   versions) and of the fragment after "#". */
+/* Appends a URL. "[redacted]" replaces the user info, the values of the query (except versions) and
+   the fragment after "#". */
 PHI__FN void phi__secret_put_url(phi__buf *out, phi_str url);
 
 typedef enum phi__secret_text {
     PHI__SECRET_BYTES, /* part of a stream */
-    /* Text that may have been cut: the beginning of a secret at its end is hidden, too. */
+    /* Text that may have been cut: the beginning of a secret at the end of the text is hidden
+       too. */
     PHI__SECRET_WORDS,
     PHI__SECRET_JSON /* JSON text: it stays valid */
 } phi__secret_text;
@@ -312,7 +316,8 @@ PHI__FN bool phi__secret_hide(const phi__secrets *set, char *at, size_t len, phi
 /* Returns the number of bytes at the end of a part of a stream that may begin a secret. */
 PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text);
 
-/* The functions to which a transport reports: in the runtime, those behind phi_transfer_. */
+/* The functions to which a transport reports. The runtime's own implement phi_transfer_head, _push
+   and _end. */
 typedef struct phi__transfer_port {
     phi_status (*stage)(phi_transfer transfer, phi_transfer_stage stage);
     phi_status (*head)(phi_transfer transfer, int http_status, const char *headers, size_t len);
@@ -321,12 +326,13 @@ typedef struct phi__transfer_port {
 } phi__transfer_port;
 
 typedef struct phi__http_desc {
-    uint32_t max_connections;   /* further requests wait */
-    bool enable_http2;          /* at most 10 streams per connection */
-    bool use_environment;       /* uses the proxy variables */
-    const char *proxy;          /* copied; NULL: none */
-    const char *ca_file;        /* copied; NULL: the system's */
-    const char *const *resolve; /* "HOST:PORT:ADDRESS" entries, copied; ended by NULL; NULL: none */
+    uint32_t max_connections; /* limit; other requests wait */
+    bool enable_http2;        /* at most 10 streams per connection */
+    bool use_environment;     /* uses the proxy variables */
+    const char *proxy;        /* copied; NULL: none */
+    const char *ca_file;      /* copied; NULL: the system's */
+    /* "HOST:PORT:ADDRESS" entries, copied; the last is NULL; NULL: none */
+    const char *const *resolve;
 } phi__http_desc;
 
 /* Creates the transport, and calls curl_global_init once. PHI_UNSUPPORTED with a message in *words
@@ -342,11 +348,13 @@ PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
 PHI__FN const phi_transport *phi__http_transport(phi__http *http);
 
 /* Loads the CA store, which takes 20 ms or more in this call (libcurl before 7.87 cannot keep it).
-   Then starts a connection to the URL's host, which later steps finish: a HEAD of / without any
-   key. The connection is kept for the first request. PHI_BUSY: max_connections are in use. */
+   Then starts a connection to the URL's host: a HEAD request for "/" without a key, which later
+   steps finish. The connection is kept for the first request. PHI_BUSY: max_connections are in
+   use. */
 PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url);
 
-/* Adds user and password of the proxy, also of a proxy from the environment. http may be NULL. */
+/* Adds user and password of the proxy, even if the proxy is from the environment. http may be
+   NULL. */
 PHI__FN void phi__http_proxy(const phi__http *http, phi__secrets *secrets);
 
 /* Returns the number of running transfers and removals. At 0, phi__http_free takes no time. */
@@ -360,34 +368,36 @@ typedef struct phi__inbox {
     phi_memory *memory;
     char *ring;
     uint32_t size;                    /* bytes; a power of two */
-    PHI__ATOMIC(uint32_t) head, tail; /* running counts of bytes */
+    PHI__ATOMIC(uint32_t) head, tail; /* counts of bytes, which only grow */
 } phi__inbox;
 
-/* One message: its kind, the handle it concerns, and a bounded text. */
+/* A message: its kind, the handle that it is about, and a short text. */
 typedef struct phi__post {
     uint32_t kind;       /* numbered by the owner, from 1 */
     uint32_t index, gen; /* a handle */
     uint32_t flag;
-    phi_str before; /* phi__inbox_prepare puts it before the text; phi__inbox_peek leaves it out */
+    /* phi__inbox_prepare puts this text before `text`; phi__inbox_peek does not set it */
+    phi_str before;
     phi_str text;
 } phi__post;
 
 PHI__FN phi_status phi__inbox_init(phi__inbox *inbox, phi_memory *memory, size_t bytes);
-PHI__FN void phi__inbox_free(phi__inbox *inbox); /* may be called if zeroed or already freed */
+PHI__FN void phi__inbox_free(phi__inbox *inbox); /* may be called for a zeroed or freed inbox */
 
-/* Reserves room for a message. A caller that must change its state only for a message that will be
-   sent reserves first. After PHI_OK, phi__inbox_publish must follow soon, because later messages
-   stay invisible until then. With `keep` false the message is dropped. PHI_FULL: no room now.
-   PHI_BAD_ARG: longer than half the ring, so it may never fit. */
+/* Reserves room for a message. Reserve first if state may change only when the message can be sent.
+   After PHI_OK, phi__inbox_publish must follow soon, because later messages stay invisible until
+   then. With `keep` false the message is dropped. PHI_FULL: no room now. PHI_BAD_ARG: longer than
+   half the ring, so it may never fit. */
 struct phi__inbox_record;
 PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
                                       struct phi__inbox_record **out);
 
-/* Returns the room for a prepared message's text, to be filled if post->text.at was NULL. */
+/* Returns the room for a prepared message's text. The caller fills it if post->text.at was NULL. */
 PHI__FN char *phi__inbox_text(struct phi__inbox_record *record);
 PHI__FN void phi__inbox_publish(struct phi__inbox_record *record, bool keep);
 
-/* Gets the oldest message, or returns false. phi__inbox_drop must follow, and ends out->text. */
+/* Gets the oldest message, or returns false. phi__inbox_drop must follow; then out->text is
+   invalid. */
 PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out);
 PHI__FN void phi__inbox_drop(phi__inbox *inbox);
 #if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES) || !defined(PHI_NO_LISTEN)
@@ -395,7 +405,8 @@ PHI__FN void phi__inbox_drop(phi__inbox *inbox);
 PHI__FN void phi__posix_words(int error, char *out, size_t size);
 
 /* Writes up to n bytes with one call. SIGPIPE and SIGXFSZ are blocked on this thread, and consumed
-   if the write caused them. Signal handlers stay. Returns 0 or an errno value (EAGAIN: no room). */
+   if the write caused them. The process's signal handlers are not changed. Returns 0 or an errno
+   value (EAGAIN: no room). */
 PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote);
 #endif
 

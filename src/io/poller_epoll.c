@@ -41,8 +41,8 @@ static phi_status phi__poller_status(void) {
     }
 }
 
-/* If a descriptor was closed and opened again, it may have left the set, or come in by another way.
-   Then the other operation is right. */
+/* A descriptor that was closed and opened again may not be in the set any more, or may be in it
+   though `was` is 0. Then the call uses the other operation. */
 PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was, int want,
                                       uint32_t key) {
     int op = was != 0 ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;

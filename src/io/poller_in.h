@@ -20,7 +20,8 @@ typedef struct phi__poller_event {
 PHI__FN phi_status phi__poller_new(phi_memory *memory, phi__poller **out);
 PHI__FN void phi__poller_free(phi__poller *poller); /* NULL is allowed */
 
-/* Changes the watching of fd under a small unique `key`. want 0: not at all, which never fails. */
+/* Changes how fd is watched under a small unique `key`. want 0: fd is not watched any more; this
+   never fails. */
 PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was, int want,
                                       uint32_t key);
 

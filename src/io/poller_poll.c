@@ -11,7 +11,7 @@ struct phi__poller {
     phi_memory *memory;
     struct pollfd *fds;
     size_t len, cap;
-    size_t cursor; /* start of the next report, so that each descriptor gets its turn */
+    size_t cursor; /* where the next report starts, so each descriptor gets its turn */
 };
 
 PHI__FN phi_status phi__poller_new(phi_memory *memory, phi__poller **out) {

@@ -96,14 +96,14 @@ PHI__FN int64_t phi__clock_wall_ms(void) {
     return (int64_t)now.tv_sec * 1000 + (int64_t)(now.tv_nsec / 1000000);
 }
 
-/* Makes one call to the kernel. Returns the number of bytes it gave, 0 if none. */
+/* Makes one call to the kernel. Returns the number of random bytes that it gave, or 0. */
 static size_t phi__clock_kernel_random(char *out, size_t len) {
 #if defined(PHI__OS_LINUX)
     ssize_t n = getrandom(out, len, 0);
     while (n < 0 && errno == EINTR) n = getrandom(out, len, 0);
     return n > 0 ? (size_t)n : 0;
 #elif defined(PHI__OS_BSD)
-    size_t n = phi__min(len, 256); /* most bytes that getentropy gives */
+    size_t n = phi__min(len, 256); /* getentropy gives at most 256 bytes */
     return getentropy(out, n) == 0 ? n : 0;
 #else
     (void)out;
@@ -142,7 +142,7 @@ PHI__FN void phi__clock_random(void *out, size_t len) {
         if (n == 0) {
             uint64_t x = phi__clock_us() ^ ((uint64_t)getpid() << 40) ^ (uint64_t)(uintptr_t)at ^
                          (uint64_t)phi__clock_wall_ms() * 0x9E3779B97F4A7C15u;
-            for (size_t i = 0; i < len; i++) { /* splitmix64 */
+            for (size_t i = 0; i < len; i++) { /* the generator splitmix64 */
                 uint64_t z = (x += 0x9E3779B97F4A7C15u);
                 z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
                 z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
@@ -214,8 +214,9 @@ PHI__FN void phi__wake_signal(phi__wake *wake) {
     errno = kept;
 }
 
-/* Empties the descriptor first and re-arms it afterwards. A wake in between is swallowed, but its
-   thread's writes are visible after the drain. The other order could leave it armed and empty. */
+/* Empties the descriptor first, and then allows wakes again. A wake in between is swallowed, but
+   the writes of its thread are visible after the drain. In the other order such a wake could keep
+   all later ones from the kernel. */
 PHI__FN void phi__wake_drain(phi__wake *wake) {
     char bytes[64];
     ssize_t n;

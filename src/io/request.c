@@ -10,7 +10,8 @@ PHI__FN void phi__request_seal(phi_request *request) {
     request->length = at;
 }
 
-/* Returns the last non-empty piece that starts at or before `offset`, which is below the length. */
+/* Returns the last non-empty piece that starts at or before `offset`. `offset` must be less than
+   the length. */
 static size_t phi__request_piece_at(const phi_request *request, uint64_t offset) {
     size_t low = 0, high = request->piece_count;
     while (high - low > 1) {

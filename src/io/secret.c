@@ -13,8 +13,9 @@
 #include "io/io_in.h"
 
 enum {
-    PHI__SECRET_LEAST = 8,   /* bytes of the shortest secret */
-    PHI__SECRET_PASSING = 16 /* most signatures kept: those of requests that may still be running */
+    PHI__SECRET_LEAST = 8, /* bytes of the shortest secret */
+    /* most signatures that are kept, since their requests may still be running */
+    PHI__SECRET_PASSING = 16
 };
 
 /* ---- which texts are secret? ---- */
@@ -70,8 +71,8 @@ static int phi__secret_digit(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Reads `digits` hexadecimal digits after `skip` bytes. Returns the total number of bytes, 0 if
-   they are no digits, or SIZE_MAX if the text ends first. */
+/* Reads `digits` hexadecimal digits after `skip` bytes. Returns the total number of bytes; 0 if
+   they are not all digits, or SIZE_MAX if the text ends before the last one. */
 static size_t phi__secret_hex(phi_str s, size_t at, size_t skip, size_t digits, unsigned *code) {
     *code = 0;
     for (size_t i = at + skip; i < at + skip + digits; i++) {
@@ -83,7 +84,8 @@ static size_t phi__secret_hex(phi_str s, size_t at, size_t skip, size_t digits, 
     return skip + digits;
 }
 
-/* Decodes the character at `at`. Returns its bytes, or SIZE_MAX if the text ends inside it. */
+/* Decodes the character at `at`. Returns the number of its bytes, or SIZE_MAX if the text ends
+   inside it. */
 static size_t phi__secret_unit(phi_str s, size_t at, char *c) {
     unsigned code = 0;
     size_t n = 0;
@@ -106,14 +108,15 @@ static size_t phi__secret_unit(phi_str s, size_t at, char *c) {
 
 /* ---- forms of a secret ---- */
 
-/* shift -1: plain text; 0 to 2: base64, with this many bytes before it in its group of three. */
+/* A form in which a text may have the secret. shift -1: plain text. shift 0 to 2: base64, with this
+   many bytes before the secret in its first group of three. */
 typedef struct phi__secret_form {
     phi_str text;
     int shift;
-    bool decoded; /* decode escapes in the text */
+    bool decoded; /* escapes in the text are decoded */
 } phi__secret_form;
 
-/* Returns the secret's bits before the first base64 letter that only the secret determines. */
+/* Returns how many bits of the secret share a base64 letter with the bytes before the secret. */
 static size_t phi__secret_skipped(int shift) { return shift == 1 ? 4 : shift == 2 ? 2 : 0; }
 
 static size_t phi__secret_units(const phi__secret_form *form) {
@@ -132,15 +135,16 @@ static char phi__secret_letter(const phi__secret_form *form, size_t i) {
     return letters[pair >> (10 - bit % 8) & 63];
 }
 
-/* True if equal. Base64 has two alphabets, and web forms write a blank as '+'. */
+/* True if the characters count as equal. Base64 has two alphabets, and web forms write a blank as
+   '+'. */
 static bool phi__secret_same(const phi__secret_form *form, char want, char c) {
     if (want == c) return true;
     if (form->shift < 0) return form->decoded && want == ' ' && c == '+';
     return (want == '+' && c == '-') || (want == '/' && c == '_');
 }
 
-/* Compares a form with the text at `at`. Returns the end of the match; *units counts matching
-   characters. If these are not all, the text differs, or it ended first (then returns s.len). */
+/* Compares a form with the text at `at`, and sets *units to the number of matching characters.
+   Returns the end of the match; s.len if the text ended first; 0 if the text differs. */
 static size_t phi__secret_match(const phi__secret_form *form, phi_str s, size_t at, size_t *units) {
     size_t all = phi__secret_units(form), i;
     for (i = 0; i < all && at < s.len; i++) {
@@ -164,7 +168,8 @@ static bool phi__secret_base64(char c) {
     return phi__is_alnum(c) || c == '+' || c == '/' || c == '-' || c == '_';
 }
 
-/* Returns the end after a base64 letter that still has bits of the secret, and after padding. */
+/* Returns the end of a match including the base64 letter with the last bits of the secret, and
+   padding. */
 static size_t phi__secret_rest(const phi__secret_form *form, phi_str s, size_t end) {
     size_t bits = form->text.len * 8 - phi__secret_skipped(form->shift);
     if (bits % 6 != 0 && end < s.len && phi__secret_base64(s.at[end])) end++;
@@ -194,8 +199,8 @@ static bool phi__secret_begins(const phi__secrets *set, char c) {
     return (set->first[byte / 8] >> byte % 8 & 1) != 0;
 }
 
-/* Returns the end of the longest secret at `at`, or 0. *from: its start (base64: perhaps at -
-   1). */
+/* Returns the end of the longest secret that begins at `at`, or 0. *from gets its start (in base64
+   perhaps at - 1). */
 static size_t phi__secret_at(const phi__secrets *set, phi_str s, size_t at, phi__secret_text kind,
                              size_t *from) {
     size_t best = 0, units, end;
@@ -206,7 +211,7 @@ static size_t phi__secret_at(const phi__secrets *set, phi_str s, size_t at, phi_
             end = phi__secret_match(&form, s, at, &units);
             if (units == phi__secret_units(&form)) {
                 if (form.shift > 0 && at > 0 &&
-                    kind != PHI__SECRET_JSON && /* the letter may belong to an escape */
+                    kind != PHI__SECRET_JSON && /* in JSON this letter may belong to an escape */
                     phi__secret_base64(s.at[at - 1]))
                     *from = at - 1;
                 best = phi__max(best, form.shift < 0 ? end : phi__secret_rest(&form, s, end));
@@ -237,7 +242,8 @@ static void phi__secret_note(phi__secrets *set, const phi__secret *secret) {
     set->longest = phi__max(set->longest, secret->text.len);
 }
 
-/* Replaces the oldest kept signature of the same length. False if there is room for one more. */
+/* Replaces the oldest kept signature of the same length. False: there is room for one more, and
+   nothing was replaced. */
 static bool phi__secret_replace(phi__secrets *set, phi_str text) {
     size_t n = 0;
     for (size_t i = 0; i < set->count; i++)
@@ -271,7 +277,7 @@ static void phi__secret_keep(phi__secrets *set, phi_str text, bool passing) {
     phi__secret_note(set, secret);
 }
 
-/* Adds a text unchanged, and unescaped as a server reads it. query: '+' is a blank. */
+/* Adds a text as it is, and also unescaped as a server reads it. query: '+' stands for a blank. */
 static void phi__secret_escaped(phi__secrets *set, phi_str text, bool query) {
     size_t n = 0;
     phi__secret_add(set, text);
@@ -290,7 +296,8 @@ static void phi__secret_escaped(phi__secrets *set, phi_str text, bool query) {
     phi__secret_add(set, phi__str(plain, n));
 }
 
-/* Finds one "name=value" of a query, from `at` to *end. Returns the start of its value. */
+/* Finds the "name=value" of a query that begins at `at`, and sets *end. Returns the start of its
+   value. */
 static size_t phi__secret_part(phi_str url, size_t at, size_t *end) {
     *end = at;
     while (*end < url.len && url.at[*end] != '&' && url.at[*end] != '#') (*end)++;
@@ -302,7 +309,8 @@ static phi_str phi__secret_part_name(phi_str url, size_t at, size_t value) {
     return phi__str(url.at + at, value > at ? value - at - 1 : 0);
 }
 
-/* Adds A and S of "AWS4-HMAC-SHA256 Credential=A/..., SignedHeaders=..., Signature=S", or false. */
+/* Adds A and S of "AWS4-HMAC-SHA256 Credential=A/..., SignedHeaders=..., Signature=S". False: not
+   such a text. */
 static bool phi__secret_aws(phi__secrets *set, phi_str value) {
     size_t credential = phi__str_find(value, 0, "Credential=");
     size_t signature = phi__str_find(value, 0, "Signature=");
@@ -364,7 +372,7 @@ PHI__FN bool phi__secret_header(phi__secrets *set, phi_str name, phi_str value) 
     value = phi__str_trim(value);
     if (phi__secret_aws(set, value)) return true;
     if (phi__str_find_nocase(name, 0, "cookie") != SIZE_MAX) {
-        /* Add the values of "a=1; b=2". */
+        /* Adds the values of "a=1; b=2". */
         size_t at = 0;
         while (at < value.len) {
             size_t end = phi__str_find(value, at, ";");
@@ -374,7 +382,7 @@ PHI__FN bool phi__secret_header(phi__secrets *set, phi_str name, phi_str value) 
             at = end + 1;
         }
     }
-    size_t space = phi__str_find(value, 0, " "); /* "Bearer key" */
+    size_t space = phi__str_find(value, 0, " "); /* the value may be "Bearer key" */
     if (space != SIZE_MAX && value.len - space > PHI__SECRET_LEAST) {
         phi_str scheme = phi__str(value.at, space);
         value = phi__str_trim(phi__str(value.at + space, value.len - space));
@@ -447,7 +455,8 @@ PHI__FN bool phi__secret_hide(const phi__secrets *set, char *at, size_t len,
 }
 
 PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text) {
-    size_t most = phi__mul(set->longest, 8), i, units; /* base64 of a third, escaped by six */
+    /* base64 adds a third, an escape takes six bytes */
+    size_t most = phi__mul(set->longest, 8), i, units;
     for (size_t at = text.len - phi__min(most, text.len); at < text.len; at++) {
         if (!phi__secret_begins(set, text.at[at])) continue;
         for (i = 0; i < set->count; i++) {

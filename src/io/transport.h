@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* A handle to a running request: a value, stale after phi_transfer_end, cancel or release. */
+/* A handle to a running request: a value. It is stale after phi_transfer_end, cancel or release. */
 typedef struct phi_transfer {
     phi_runtime *rt;
     uint32_t index, gen;
@@ -49,12 +49,12 @@ typedef enum phi_transfer_stage {
     PHI_TRANSFER_CONNECTED /* the request is being sent: the first-event deadline begins */
 } phi_transfer_stage;
 
-/* Threads: phi calls all five functions on the pumping thread; the phi_transfer_ functions may be
-            called only on this thread. Inside the five functions, of phi's functions only
-            phi_transfer_ and phi_request_ functions may be called. */
+/* Threads: phi calls all five functions on the pumping thread, and the transport may call
+   phi_transfer_ functions only on this thread. The five functions may call no other functions of
+   phi than phi_transfer_ and phi_request_ functions. */
 struct phi_transport {
-    /* Starts a request; may push at once or later. Any status but PHI_OK: nothing was started, and
-       phi_transfer_end must not follow. */
+    /* Starts a request; it may push at once or later. Any status but PHI_OK: nothing was started,
+       and phi_transfer_end must not follow. */
     phi_status (*open)(void *user_data, phi_transfer transfer, const phi_request *request);
     /* Called after a push returned PHI_FULL: push again. */
     void (*resume)(void *user_data, phi_transfer transfer);
@@ -63,7 +63,7 @@ struct phi_transport {
     /* Called once in each phi_step; NULL: not needed. */
     void (*pump)(void *user_data);
     void *user_data;
-    /* Like cancel, for an answer whose last event was read: the transport may still read the rest
+    /* Like cancel, for an answer whose last event was read. The transport may still read the rest
        of the body by itself to keep the connection. NULL: cancel is called instead. */
     void (*release)(void *user_data, phi_transfer transfer);
 };

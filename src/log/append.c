@@ -1,5 +1,5 @@
-/* append.c - appends entries to a thread, and updates what depends on them: messages, runs and
-   rewrites by id, the tool state, lanes and the active view.
+/* append.c - appends entries to a thread, and updates everything that depends on them: the list of
+   messages, the tables of runs and rewrites, the tool state, lanes and the active view.
 
    A lane is its parent's view at one entry, followed by its own entries. The default lane always
    exists; the table of lanes is made when a second lane begins. */
@@ -53,7 +53,8 @@ PHI__FN void phi__ops_unmark(phi_thread *thread, uint32_t lane, uint64_t from, u
 
 /* ---- the tool state of the active lane ---- */
 
-/* A run that may keep nothing saves its first state, so that its end needs no memory. */
+/* A run that may keep nothing saves the tool state that was valid before the run, so the end of the
+   run needs no memory. */
 
 PHI__FN void phi__state_drop(phi_memory *memory, phi__state_text *text) {
     phi__free(memory, text->at, text->at != NULL ? text->len + 1 : 0);
@@ -92,7 +93,7 @@ PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_
 typedef struct phi__loops_told {
     bool (*saw_fn)(void *user_data, phi_str loop_id);
     void *user_data;
-    phi_str last; /* the last id; a turn's messages repeat it */
+    phi_str last; /* the last id that was passed to saw_fn; messages of a turn repeat it */
 } phi__loops_told;
 
 static bool phi__loops_tell(phi__loops_told *to, phi_str loop_id) {
@@ -180,7 +181,7 @@ static void phi__loops_note(phi_thread *thread, const phi__entry *start) {
     phi__loop_start *place = phi__loops_find(thread, start->loop_id);
     if (place == NULL) {
         uint64_t hash = phi__hash_filled(phi__hash(start->loop_id, 0));
-        if (loops->count >= loops->cap / 2) return; /* no room was reserved */
+        if (loops->count >= loops->cap / 2) return; /* happens only if no room was reserved */
         place = phi__loops_place(loops->at, loops->cap, hash);
         place->hash = hash;
         loops->count++;
@@ -188,7 +189,7 @@ static void phi__loops_note(phi_thread *thread, const phi__entry *start) {
     place->seq = start->seq + 1;
 }
 
-/* Sets the ordinal of a LOOP_END entry when it is attached. */
+/* Sets the ordinal of a LOOP_END entry when the entry is attached. */
 static void phi__loops_end(phi_thread *thread, phi__entry *end) {
     phi__loop_start *start = phi__loops_find(thread, end->loop_id);
     end->ordinal = start != NULL ? (size_t)start->seq : 0;
@@ -332,7 +333,7 @@ PHI__FN void phi__graft_put(phi_thread *thread, phi__entry *entry) {
     phi__loops_end(thread, entry);
     if (entry->usage == NULL) return;
     phi__message_add_usage(&thread->counted.usage, entry->usage);
-    /* The active run's own usage includes this one, so it is subtracted when that run ends. */
+    /* At its end the active run adds its usage without of_turns, so this usage counts once. */
     if (thread->loops.started != NULL)
         phi__message_add_usage(&thread->counted.of_turns, entry->usage);
 }
@@ -393,7 +394,7 @@ PHI__FN bool phi__append_note_run(phi_thread *thread, const phi_loop_info *info,
         entries[1].status = status;
         done = phi__append(thread, entries, 2);
     }
-    thread->loops.restored = restored; /* this run answers no lost calls */
+    thread->loops.restored = restored; /* unchanged: the noted run answers no lost calls */
     if (!done) phi_arena_reset(room, mark);
     return done;
 }
@@ -416,7 +417,7 @@ PHI__FN bool phi__append_claim_calls(phi_thread *thread, const phi_message *mess
     return true;
 }
 
-/* Puts the results from item `first` on into a table. False: no memory. */
+/* Puts the results at item `first` and after it into a table. False: no memory. */
 static bool phi__append_results(phi_memory *memory, const phi__fold *fold, size_t first,
                                 phi__ids *results) {
     if (!phi__groups_ids_make(memory, results, fold->count - first)) return false;
@@ -426,8 +427,8 @@ static bool phi__append_results(phi_memory *memory, const phi__fold *fold, size_
     return true;
 }
 
-/* Answers the calls that have no result. A list of the results is made only if one is not in the
-   order of the calls. */
+/* Answers the calls that have no result. A table of the results is made at the first call whose
+   result is not the next item. */
 static bool phi__append_answers(phi_thread *thread, const phi_texts *texts,
                                 const phi_message *caller, size_t first, phi__ids *results) {
     size_t end = thread->fold.count, next = first;
@@ -460,7 +461,7 @@ static bool phi__append_answers(phi_thread *thread, const phi_texts *texts,
         entry.kind = PHI_ENTRY_MESSAGE;
         entry.message = phi__append_keep(thread, &result);
         if (entry.message == NULL) return false;
-        /* The answer's own string may be evicted earlier. */
+        /* The loop id must not point into the answer, which may be evicted earlier. */
         entry.loop_id = entry.message->loop_id;
         if (!phi__append(thread, &entry, 1)) return false;
     }
@@ -504,7 +505,7 @@ static void phi__lane_index(phi_thread *thread, uint32_t lane) {
 
 static bool phi__lane_table(phi_thread *thread) {
     size_t cap = thread->lanes.cap, count = phi__thread_lanes(thread);
-    if (count > PHI__LANE_NONE / 2) return false; /* the doubled table has PHI__LANE_NONE at most */
+    if (count > PHI__LANE_NONE / 2) return false; /* doubled below, to PHI__LANE_NONE at most */
     phi__lane *lanes = (phi__lane *)phi__grow(thread->log.memory, thread->lanes.at, &cap, count + 1,
                                               sizeof *lanes);
     if (lanes == NULL) return false;
@@ -550,7 +551,8 @@ static phi__entry *phi__lane_begin(phi_thread *thread, phi_str name, uint32_t pa
     made->parent = parent;
     made->fork_seq = fork_seq;
     made->seq = thread->log.count;
-    if (thread->lanes.by_name.count == 0) phi__lane_index(thread, 0); /* the default lane */
+    /* index the default lane too */
+    if (thread->lanes.by_name.count == 0) phi__lane_index(thread, 0);
     phi__lane_index(thread, thread->lanes.count);
     phi__lane_append(thread, entries, PHI_ENTRY_LANE, thread->lanes.count++);
     return entries;
@@ -654,8 +656,8 @@ PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name) {
 
 /* ---- where a lane may fork ---- */
 
-/* Sets *open to the last answer of a fold, if one of its calls has no result there; else to
-   SIZE_MAX. False: no memory. */
+/* Sets *open to the index of the fold's last answer if one of its calls has no result in the fold,
+   else to SIZE_MAX. False: no memory. */
 static bool phi__lane_open_group(phi_memory *memory, const phi__fold *fold, size_t *open) {
     size_t at = fold->count;
     phi__ids results;

@@ -115,7 +115,7 @@ PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t
 typedef struct phi__compact_turn {
     size_t from, to; /* first item; end of the items */
     size_t run;
-    bool stays; /* has a summary that is not made of lines */
+    bool stays; /* the turn has a summary that is not made of lines */
 } phi__compact_turn;
 
 typedef struct phi__compacting {
@@ -125,7 +125,7 @@ typedef struct phi__compacting {
     const phi_token_counter *counter;
     phi_arena *arena;
     bool again;       /* also sum up earlier summaries */
-    uint8_t *durable; /* 1 for each item that always stays; NULL: no item */
+    uint8_t *durable; /* 1 for each item that always stays; NULL: none does */
     phi__compact_turn *turns;
     size_t turn_count, run_count;
     phi_span *spans;
@@ -168,11 +168,13 @@ typedef struct phi__compact_lines {
 
 static bool phi__lines_has_line(const phi__compacting *c, size_t item) {
     const phi_message *m = c->items[item].message;
-    return !phi__lines_stays(c, item) && !m->is_update && /* the next request repeats it */
+    /* updates are repeated in the next request */
+    return !phi__lines_stays(c, item) && !m->is_update &&
            (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT);
 }
 
-/* Returns the text of an earlier summary; empty for the focus message before a summary. */
+/* Returns the text of an earlier summary; empty if the message is the focus message that comes
+   before a summary. */
 static phi_str phi__lines_summary_text(const phi__compacting *c, const phi_message *message) {
     phi_str text = message->content_count > 0 ? message->content[0].text : phi__str("", 0);
     if (c->config.focus_message != NULL && phi__str_is(text, c->config.focus_message)) text.len = 0;
@@ -190,7 +192,7 @@ static phi_str phi__lines_last_line(phi_str *text) {
 /* Adds a line. After the first line without room, lines are only counted. */
 static bool phi__lines_add_line(const phi__compacting *c, phi__compact_lines *lines, phi_str line,
                                 bool copy) {
-    uint64_t tokens = phi_tokens_of_text(c->counter, line) + 1; /* with its line break */
+    uint64_t tokens = phi_tokens_of_text(c->counter, line) + 1; /* with the line break */
     uint64_t n;
     if (phi__texts_is(c->config.texts, PHI_TEXT_SUMMARY_LEFT_OUT, PHI_TEXT_COUNT, line, &n)) {
         lines->left_out += n;
@@ -414,8 +416,8 @@ static size_t phi__compact_run_start(const phi__compacting *c, size_t run) {
 
 /* ---- sections ---- */
 
-/* Sums the tokens of the items that do not stay. True if some of these items are in no summary yet.
-   *summaries: some are summaries. */
+/* Sums the tokens of the items that do not stay. Sets *summaries if some of these items are
+   summaries. True if some of these items are not summaries. */
 static bool phi__compact_look(const phi__compacting *c, phi__compact_section *s, bool *summaries) {
     bool raw = false;
     *summaries = false;
@@ -446,7 +448,7 @@ static phi_status phi__compact_put(phi__compacting *c, const phi__compact_sectio
     return PHI_OK;
 }
 
-/* Makes a section of turns of which none stays. */
+/* Makes a section from turns that do not stay. */
 static phi_status phi__section_of(const phi__compacting *c, size_t from, size_t to, bool carries,
                                   phi__compact_section *s) {
     phi_status status = PHI_OK;
@@ -464,7 +466,7 @@ static phi_status phi__section_of(const phi__compacting *c, size_t from, size_t 
     return status;
 }
 
-/* Returns the end of the turns from `from` on that do not stay. */
+/* Returns the first turn at or after `from` that stays, or `to`. */
 static size_t phi__compact_stretch(const phi__compacting *c, size_t from, size_t to) {
     while (from < to && !c->turns[from].stays) from++;
     return from;
@@ -543,8 +545,8 @@ static size_t phi__compact_scope(const phi__compacting *c) {
     return run;
 }
 
-/* Returns the first turn of a run to compact, and sets *end after the last one: all turns of an
-   earlier run; of the current run the turns between its first and recent ones. */
+/* Returns the first turn of a run to compact, and sets *end after the last one. An earlier run is
+   compacted whole, the current run without its first and its recent turns. */
 static size_t phi__compact_bounds(const phi__compacting *c, size_t run, size_t *end) {
     size_t from = phi__compact_run_start(c, run), to = phi__compact_run_start(c, run + 1);
     if (run + 1 == c->run_count) {
@@ -555,7 +557,7 @@ static size_t phi__compact_bounds(const phi__compacting *c, size_t run, size_t *
     return from;
 }
 
-/* Sets *well: with this run as the first, the new view begins with a user's message. */
+/* Sets *well to true if a new view that begins with this run begins with a user's message. */
 static phi_status phi__compact_begins_well(const phi__compacting *c, size_t run, bool *well) {
     size_t start = phi__compact_run_start(c, run), end;
     phi__compact_section s;
@@ -681,8 +683,8 @@ static bool phi__levels_fit(const phi__compact_levels *l) {
     return phi__levels_tokens(l, 0, l->count) <= l->budget;
 }
 
-/* Finds the groups again after the list has changed. A group ends with the last result of its
-   answer that comes before the next answer. False: no memory. */
+/* Finds the groups again after the list has changed. An answer's group ends with the last of its
+   results before the next answer. False: no memory. */
 static bool phi__levels_group(phi__compact_levels *l) {
     phi_memory *memory = l->arena->memory;
     size_t *callers = phi__groups_find(memory, l->list, sizeof *l->list, l->count);
@@ -707,7 +709,7 @@ static bool phi__levels_words(const phi__compact_levels *l, const phi_message *a
     phi__buf body;
     phi__texts_args args = PHI_ZERO;
     phi__buf_init(&body, l->arena->memory);
-    size_t texts = 0; /* each text is cut */
+    size_t texts = 0; /* number of texts so far, each of which is cut */
     for (size_t i = 0; i < answer->content_count; i++) {
         const phi_content *block = &answer->content[i];
         phi_str text = block->text;
@@ -725,7 +727,7 @@ static bool phi__levels_words(const phi__compact_levels *l, const phi_message *a
     return done;
 }
 
-/* Replaces answers before the recent messages by lines. Removes results whose call is gone. */
+/* Replaces answers before the recent messages by lines. Removes the results of their calls. */
 static bool phi__levels_sum_up_all(phi__compact_levels *l) {
     size_t recent = l->count - phi__min(l->config.keep_recent_messages, l->count);
     size_t i, n = 0, end;
@@ -775,11 +777,12 @@ static bool phi__levels_is(const phi__compact_levels *l, const phi_message *mess
            phi__texts_is(l->config.texts, which, PHI_TEXT_COUNT, message->content[0].text, n);
 }
 
-/* Returns how many messages are gone without these. A marker counts for the messages it names. */
+/* Returns how many original messages a part of the list represents. A marker counts as the number
+   of removed messages that its text names. */
 static uint64_t phi__levels_gone(const phi__compact_levels *l, size_t from, size_t to) {
     uint64_t sum = 0;
     for (; from < to; from++) {
-        uint64_t n = 1; /* a host's text need not have a number */
+        uint64_t n = 1; /* for a marker with a host's text, which need not have a number */
         bool marker = phi__levels_is(l, l->list[from], PHI_TEXT_REMOVED, &n) ||
                       phi__levels_is(l, l->list[from], PHI_TEXT_REMOVED_OLDEST, &n);
         sum += marker ? n : 1;
@@ -811,8 +814,9 @@ static size_t phi__levels_summary(const phi__compact_levels *l) {
     return l->count > 0 && phi__levels_is(l, l->list[0], PHI_TEXT_SUMMARY, &n) ? 1 : 0;
 }
 
-/* Returns the start of the newest groups that fit together with a marker (then *marked is true), or
-   else of the newest groups that fit. The first `kept` messages stay in any case. */
+/* Returns the start of the newest groups that fit together with a marker, and sets *marked. If none
+   fit with a marker, returns the start of the newest groups that fit without one. The first `kept`
+   messages stay in any case. */
 static size_t phi__levels_newest_from(phi__compact_levels *l, const size_t *ends, size_t groups,
                                       size_t kept, bool *marked) {
     uint64_t tokens = phi__levels_tokens(l, 0, kept);

@@ -21,15 +21,15 @@ extern "C" {
 #endif
 
 /* Compacts a list of messages, for hosts that keep their own lists. The budget is
-   max_context_tokens - system_prompt_tokens. There are three levels; each is used only if the one
-   before did not fit the list into the budget:
+   max_context_tokens - system_prompt_tokens. There are three levels; each is used only if the list
+   does not fit into the budget after the level before:
    - Results are cut to tool_output_max_lines.
    - Each answer before the last keep_recent_messages becomes one line, and its results are removed.
    - Everything between the first keep_first_messages and the last keep_recent_messages is removed,
      and a marker says how many messages were removed. If the list still does not fit, the newest
      messages that fit after a marker stay. If not even the newest message fits with a marker, the
-     newest messages that fit stay, without a marker. If the first message is a user's and begins as
-     a summary ("[Summary] "), it stays, unless the newest message does not fit with it.
+     newest messages that fit stay, without a marker. If the first message is a user message that
+     begins as a summary ("[Summary] "), it stays, unless the newest message does not fit with it.
    A marker that is removed counts as the messages that it replaced. The resulting list never
    exceeds the budget (it may be empty), and a result is never separated from its call. The list is
    in the arena; its messages belong to the caller or are in the arena. */

@@ -1,4 +1,4 @@
-/* evict.c - evicts entries that are in no view, whole segments at a time, and takes them back. */
+/* evict.c - evicts entries that are in no view, whole segments at a time, and recalls them. */
 #include "log/thread_in.h"
 
 #include <stdio.h>
@@ -61,7 +61,7 @@ static bool phi__evict_keeps_id(const phi__op *op) {
 }
 
 /* Links the rewrites in memory and puts them into the table again. False: no memory, and nothing
-   changed. This cannot fail if there are no more rewrites than before. */
+   changed. If there are not more rewrites than before, this cannot fail. */
 static bool phi__evict_index(phi_thread *thread) {
     phi__ops *ops = &thread->ops;
     size_t n = 0;
@@ -109,7 +109,7 @@ static void phi__evict_shed_ids(phi_thread *thread) {
 PHI__FN bool phi__thread_evict_begin(phi_thread *thread) {
     phi__segments *segments = &thread->log.segments;
     phi_str state;
-    /* The state's notes may be evicted. */
+    /* Computes the state now, because the notes that hold it may be evicted. */
     if (phi__state_now(thread, &state) != PHI_OK) return false;
     segments->first.live = false;
     for (phi__segment *s = segments->others; s != NULL; s = s->older) s->live = false;
@@ -170,7 +170,7 @@ static phi__entry **phi__rejoin_merge(const phi_thread *thread, const phi_thread
     return list;
 }
 
-/* Revokes rewrites again if the store lacked the revoking entry or the end of the run. */
+/* Revokes a rewrite again if the store lacked the entry that revoked it or the end of its run. */
 static void phi__rejoin_revoke(phi_thread *thread) {
     for (const phi__op *op = thread->ops.last; op != NULL; op = op->earlier) {
         phi__op *target = op->rewrite.revoke != NULL

@@ -108,7 +108,7 @@ PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now
     return true;
 }
 
-/* A failed answer may have half a thought or calls that never ran: the model does not see it. */
+/* A failed answer may have half a thought or calls that never ran, so the model does not see it. */
 PHI__FN bool phi__fold_shows(const phi_message *message) {
     return message->role != PHI_ROLE_ASSISTANT || (message->stop_reason != PHI_STOP_REASON_ERROR &&
                                                    message->stop_reason != PHI_STOP_REASON_ABORTED);
@@ -239,7 +239,7 @@ PHI__FN bool phi__fold_message(phi_memory *memory, phi__fold *fold, phi__entry *
 
 PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from) {
     size_t low = 0, n = fold->count;
-    while (n > 1) { /* has no branch, since the half is unpredictable */
+    while (n > 1) { /* without a branch, because its direction would be unpredictable */
         size_t half = n / 2;
         low += fold->items[low + half - 1].from < from ? half : 0;
         n -= half;
@@ -269,14 +269,14 @@ PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi
 typedef struct phi__folding {
     const phi__fold *in;
     phi__op *op;
-    size_t end;           /* the end of the items that the spans reach */
-    phi__fold out;        /* these items after the rewrite, with the tokens of the whole view */
-    uint8_t *durable;     /* 1 for each item of `in` that stays; NULL: none */
+    size_t end;           /* index of the first item after the last span */
+    phi__fold out;        /* the result for these items; out.tokens counts the whole view */
+    uint8_t *durable;     /* 1 for each item of `in` that stays; NULL: none stays */
     size_t span, message; /* next span; next message, counted over all spans */
-    bool open;            /* the messages of this span were already placed */
+    bool open;            /* the messages of the current span were already placed */
 } phi__folding;
 
-/* Returns the flags of messages that replace the items from `at` on. SIZE_MAX: no items. */
+/* Returns the flags of the messages of a span. They replace items from `at` on; SIZE_MAX: none. */
 static uint32_t phi__fold_span_flags(const phi__folding *f, size_t at) {
     const phi_span *span = &f->op->rewrite.spans[f->span];
     uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC;
@@ -307,8 +307,8 @@ static void phi__fold_close_span(phi__folding *f) {
     f->span++;
 }
 
-/* True if the span removes an item, from item `at` on. If all its items are durable, its messages
-   are left out. */
+/* True if the span removes an item at or after `at`. Otherwise all its items are durable, and the
+   messages of the span are left out. */
 static bool phi__fold_takes(const phi__folding *f, size_t at) {
     uint64_t to = f->op->rewrite.spans[f->span].to;
     while (at < f->end && f->in->items[at].from <= to && f->durable != NULL && f->durable[at] != 0)

@@ -3,11 +3,11 @@
 
    No other code uses the thread while entries are read. So a switch makes no view: the view of each
    lane seen so far is kept aside, and a missing view is folded when a rewrite needs it. The items
-   that a rewrite removes are kept with the rewrite, and are put back when it is revoked. A list for
-   each lane has the spans that no later rewrite covers. It tells which rewrites touch the same
-   entries. Cases that the list cannot decide (durable groups, spans that overlap in part, calls and
-   results) are computed as for a single rewrite of a thread in use. The list of messages and their
-   indexes are made at the end. */
+   that a rewrite removes are kept with the rewrite, and are put back if the rewrite is revoked.
+   Each lane has a list of the spans that no later rewrite covers. The list shows which rewrites
+   touch the same entries. Cases that the list cannot decide (durable groups, spans that overlap in
+   part, calls and results) are computed as for a single rewrite of a thread in use. The list of
+   messages and their indexes are made at the end. */
 #include "log/thread_in.h"
 
 /* ---- lanes ---- */
@@ -15,20 +15,21 @@
 /* A span of a rewrite. */
 typedef struct phi__load_span {
     uint64_t from, to;
-    phi__op *op; /* NULL: revoked; removed with the span that covers it */
+    /* NULL: the rewrite was revoked; such a span is removed with the span that covers it */
+    phi__op *op;
 } phi__load_span;
 
 typedef struct phi__load_lane {
-    phi__fold fold; /* set if known, for a lane that is not active */
+    phi__fold fold; /* the lane's view, if it is known and the lane is not active */
     bool known, seen;
-    uint64_t compacted;    /* seq of its last compaction plus 1 */
+    uint64_t compacted;    /* seq of the lane's last compaction plus 1 */
     bool odd;              /* spans have overlapped in part, so the list is not used any more */
     phi__load_span *spans; /* in order, without overlaps */
     size_t count, cap;
 } phi__load_lane;
 
 struct phi__loading {
-    phi_arena arena; /* for the items kept with rewrites */
+    phi_arena arena; /* has the items that are kept with rewrites */
     phi__load_lane *lanes;
     size_t count, cap;
     bool known;   /* thread->fold is the view of the active lane */
@@ -40,13 +41,14 @@ struct phi__loading {
 struct phi__load_op {
     phi__item *taken;
     size_t taken_count;
-    phi__load_span *under; /* earlier spans that its spans cover */
+    phi__load_span *under; /* earlier spans that this rewrite's spans cover */
     size_t under_count;
-    size_t touched;  /* number of its spans that later rewrites cover */
-    uint64_t tokens; /* tokens that it added to its lane's view (modulo 2^64) */
+    size_t touched;  /* number of this rewrite's spans that later rewrites cover */
+    uint64_t tokens; /* tokens that the rewrite added to its lane's view (modulo 2^64) */
 };
 
-/* If folds of other lanes have more items, and more than twice the entries, they are freed. */
+/* The folds of inactive lanes are freed if they have at least this many items, and at least twice
+   as many items as the log has entries. */
 enum { PHI__LOAD_ASIDE = 4096 };
 
 PHI__FN bool phi__load_room(phi_thread *thread) {
@@ -206,7 +208,8 @@ static bool phi__load_sweep(phi__load_lane *lane) {
     return n < before;
 }
 
-/* Returns how many spans a new span covers, from *at on. SIZE_MAX: the new span cuts a span. */
+/* Returns how many listed spans a new span covers; *at gets the index of the first. SIZE_MAX: the
+   new span cuts a listed span. */
 static size_t phi__load_covers(phi__load_lane *lane, const phi_span *span, size_t *at) {
     size_t end;
     *at = end = phi__load_find_span(lane, span->from);
@@ -216,7 +219,8 @@ static size_t phi__load_covers(phi__load_lane *lane, const phi_span *span, size_
     return end - *at;
 }
 
-/* Moves spans under a rewrite, and puts the rewrite's span in their place. */
+/* Moves n spans from the list to the rewrite's `under`, and puts the rewrite's span in their
+   place. */
 static void phi__load_go_under(phi__load_lane *lane, phi__op *op, size_t at, size_t n,
                                const phi_span *span) {
     struct phi__load_op *load = op->load;
@@ -231,7 +235,7 @@ static void phi__load_go_under(phi__load_lane *lane, phi__op *op, size_t at, siz
     lane->spans[at].op = op;
 }
 
-/* Puts a rewrite's spans into the list, and the spans that they cover under it. */
+/* Puts a rewrite's spans into the list, and moves the spans that they cover to its `under`. */
 static bool phi__load_cover(phi_thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
     const phi_rewrite *r = &op->rewrite;
@@ -255,7 +259,7 @@ static bool phi__load_cover(phi_thread *thread, phi__load_lane *lane, phi__op *o
     return true;
 }
 
-/* Removes a rewrite's spans from the list, and puts the spans under it back. */
+/* Removes a rewrite's spans from the list, and puts the spans of its `under` back. */
 static bool phi__load_uncover(phi_thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
     size_t at;
@@ -397,10 +401,11 @@ PHI__FN phi_status phi__load_put(phi_thread *thread, phi__entry *entry) {
 
 /* ---- finishing ---- */
 
-/* Lanes by the entry at which they fork: the first lane for each entry, then linked by `next`. */
+/* Finds the lanes that fork at an entry: first[i] is the first lane that forks at entry i, and
+   `next` links the others. */
 typedef struct phi__load_forks {
     uint32_t *first, *next;
-    size_t *counts; /* messages of each lane so far */
+    size_t *counts; /* messages of each lane so far, including its parents' */
     size_t entries, lanes;
 } phi__load_forks;
 
@@ -413,7 +418,7 @@ static bool phi__load_make_forks(phi_thread *thread, phi__load_forks *f) {
     f->counts = (size_t *)phi__alloc(thread->log.memory, phi__mul(f->lanes, sizeof *f->counts));
     if (f->first == NULL || f->next == NULL || f->counts == NULL) return false;
     for (uint32_t i = (uint32_t)f->lanes;
-         thread->lanes.at != NULL && i-- > 1;) { /* lowest number first */
+         thread->lanes.at != NULL && i-- > 1;) { /* so first[] is the lowest lane */
         if (thread->lanes.at[i].parent == PHI__LANE_NONE) continue;
         f->next[i] = f->first[thread->lanes.at[i].fork_seq - thread->log.base];
         f->first[thread->lanes.at[i].fork_seq - thread->log.base] = i;
@@ -421,7 +426,8 @@ static bool phi__load_make_forks(phi_thread *thread, phi__load_forks *f) {
     return true;
 }
 
-/* Returns how many messages a lane has at an entry; before its fork, how many its parent has. */
+/* Returns how many messages a lane has at an entry. Before the lane's fork, this is the number of
+   messages of its parent. */
 static size_t phi__load_count_at(const phi_thread *thread, const phi__load_forks *f, uint32_t lane,
                                  uint64_t seq) {
     while (thread->lanes.at[lane].parent != PHI__LANE_NONE && thread->lanes.at[lane].fork_seq > seq)

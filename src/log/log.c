@@ -73,7 +73,7 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
 #define PHI__SEGMENT_BYTES 16384 /* bytes of a full segment; smaller in tests, to evict more */
 #endif
 
-/* A segment is this part of an agent's memory limit, within these bounds. */
+/* An agent's memory limit has room for this many segments; their size is within these bounds. */
 enum { PHI__SEGMENTS_IN_LIMIT = 16, PHI__SEGMENT_LEAST = 2048, PHI__SEGMENT_LARGEST = 16384 };
 
 enum { PHI__SEGMENT_LATER = 4 }; /* later blocks of a full segment are smaller by this factor */
@@ -122,8 +122,9 @@ static void phi__segments_free(phi__log *log, phi__segment *segment) {
 }
 
 PHI__FN bool phi__segments_roll(phi__log *log, phi_str *carried) {
-    /* At most an eighth of the bytes is left unused in the last block. A segment with four times
-       the bytes, or twice with a memory limit, is full in any case. */
+    /* A segment is full if it has the bytes of a full segment, and at most an eighth of these bytes
+       is unused in its last block. A segment with four times these bytes (twice with a memory
+       limit) is full in any case. */
     const phi_arena *arena = &log->segments.current->arena;
     size_t bytes = phi__arena_taken(arena), full = log->segments.full_bytes;
     if (bytes < (log->segments.limit_bytes != 0 ? 2 : 4) * full &&

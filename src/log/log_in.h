@@ -55,7 +55,7 @@ typedef struct phi__segment {
 } phi__segment;
 
 typedef struct phi__op {
-    phi_rewrite rewrite; /* its strings, spans and messages are in `segment` */
+    phi_rewrite rewrite; /* strings, spans and messages of the rewrite are in `segment` */
     phi__segment *segment;
     uint32_t lane;
     uint64_t seq;
@@ -63,7 +63,7 @@ typedef struct phi__op {
     uint64_t revoked_at;       /* seq of the entry that revoked it */
     size_t message_count;      /* messages of all spans */
     phi__rendered **rendered;  /* the rendering of each message */
-    struct phi__load_op *load; /* load.c: only while the thread is being read */
+    struct phi__load_op *load; /* used by load.c, only while the thread is being read */
     struct phi__op *earlier;   /* the rewrite before it in the log */
     uint64_t id_hash;
 } phi__op;
@@ -79,8 +79,8 @@ typedef struct phi__note {
 typedef struct phi__entry {
     uint64_t seq;
     phi__segment *segment;
-    /* MESSAGE: its index among the messages of its lane, the parents' messages included. LOOP_END:
-       the seq of the run's LOOP_START plus 1; 0: none. */
+    /* MESSAGE: the message's index in its lane, counting the messages of parent lanes too.
+       LOOP_END: the seq of the run's LOOP_START plus 1; 0: none. */
     size_t ordinal;
     int64_t at_ms; /* for display, never for order */
     phi_entry_kind kind : 8;
@@ -94,7 +94,7 @@ typedef struct phi__entry {
     const phi_message *message;     /* MESSAGE */
     const phi_usage *usage;         /* for TURN_END, LOOP_END, FORGOTTEN */
     union {                         /* by kind; NULL if there is no detail */
-        phi__rendered *rendered;    /* for MESSAGE: its blocks in wire formats */
+        phi__rendered *rendered;    /* for MESSAGE: the message's blocks in wire formats */
         const phi_loop_info *loop;  /* for LOOP_START */
         const phi_failure *failure; /* for a LOOP_END that failed */
         phi__op *op;
@@ -122,7 +122,7 @@ typedef struct phi__log {
     size_t count; /* the last entry's seq plus 1; `held` entries are in memory, in order */
     phi__entry **entries;
     size_t held, cap;
-    int64_t made_ms, changed_ms; /* see phi_thread_info */
+    int64_t made_ms, changed_ms; /* as in phi_thread_info */
     bool left;                   /* an entry left the view since the last eviction */
     phi__grown *grown;           /* the lists of the runtime; NULL: no lists */
     phi__dirty *dirty;           /* the links in these lists; NULL: the log is in no store */
@@ -141,7 +141,7 @@ PHI__FN void phi__log_left(phi__log *log);
 PHI__FN void phi__segments_limit(phi__log *log, size_t limit_bytes);
 
 /* Begins a new segment if the current one is full. Call this only while everything in the current
-   segment is appended. *carried, if `carried` is not NULL, is copied into the new segment, because
+   segment is appended. If `carried` is not NULL, copies *carried into the new segment, because
    later entries will point to it. False: no memory, and nothing changed. */
 PHI__FN bool phi__segments_roll(phi__log *log, phi_str *carried);
 
@@ -201,13 +201,14 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 
 /* A lane's view. Each item is a message of the log or of a rewrite. */
 typedef struct phi__fold {
-    phi__item *items; /* with extensions, which encoders leave out */
+    phi__item *items; /* includes extensions, which encoders leave out */
     size_t count, cap;
-    uint64_t tokens;              /* tokens by estimate */
-    size_t durable;               /* number of durable items */
-    bool overlaps;                /* a summary may come before items that it kept */
-    bool opaque;                  /* an item has an opaque block, or a removed item had one */
-    size_t linked, groups;        /* phi__fold_link: linked items, their groups */
+    uint64_t tokens; /* tokens by estimate */
+    size_t durable;  /* number of durable items */
+    bool overlaps;   /* a summary may come before items that it kept */
+    bool opaque;     /* an item has an opaque block, or a removed item had one */
+    /* set by phi__fold_link: numbers of linked items and of their groups */
+    size_t linked, groups;
     phi_token_counter counted_by; /* phi__fold_tokens: the counter for the first `counted` items */
     size_t counted;
     uint64_t counted_tokens;
@@ -234,12 +235,12 @@ PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
 PHI__FN void phi__fold_link(phi__fold *fold);
 
 /* Builds the view of a lane after entry `upto`. All entries must be in memory. Free *fold with
-   phi__fold_free. PHI_NOT_FOUND: that entry is forgotten. PHI_NO_MEMORY. */
+   phi__fold_free. PHI_NOT_FOUND: entry `upto` is forgotten. Or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                   phi__fold *fold);
 
-/* Gets the view of a lane after entry `upto`. *out is the thread's own fold if that is the view,
-   else *made. Free *made in any case. */
+/* Gets the view of a lane after entry `upto`. If the thread's own fold is this view, *out points to
+   that fold, else to *made. Free *made in any case. */
 PHI__FN phi_status phi__fold_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                 phi__fold *made, const phi__fold **out);
 PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold);
@@ -270,10 +271,10 @@ PHI__FN phi_status phi__load_put(phi_thread *thread, phi__entry *entry);
 PHI__FN phi_status phi__load_switch(phi_thread *thread, uint32_t lane);
 
 /* Plans a prune: removes groups, oldest first, until enough tokens are gone or no group is left.
-   The user message "[Pruned context summary: {memo}]" replaces the first of them. *pruned, if
-   `pruned` is not NULL, gets the removed groups, and out->meta the same as JSON; both point into
-   the arena. out->span_count is 0 if there is nothing to remove, or if the memo would be larger.
-   counter NULL: the estimate. prune->from_seq is used as it is. PHI_BAD_ARG: no tokens. Or
+   The user message "[Pruned context summary: {memo}]" replaces the first removed group. *pruned, if
+   `pruned` is not NULL, gets the removed groups, and out->meta gets the same data as JSON; both
+   point into the arena. out->span_count is 0 if there is nothing to remove, or if the memo would be
+   larger. counter NULL: the estimate. prune->from_seq is used as it is. PHI_BAD_ARG: no tokens. Or
    PHI_NO_MEMORY. */
 PHI__FN phi_status phi__prune_plan(const phi_view_item *items, size_t count, const phi_prune *prune,
                                    const phi_token_counter *counter, phi_arena *arena,
@@ -306,24 +307,24 @@ PHI__FN const char *phi__revert_word(phi_revert_category category);
    message "[Reverted to step n12 (failure): {summary}]" there. Also removes the message of an
    earlier failure or tangent, if five turns and three newer messages of its category follow it.
    *reverted describes the change, or why there is none (then out->span_count is 0): the step "was
-   not found", or a user message follows it. out->meta has the same as JSON. Both point into the
-   arena. PHI_BAD_ARG: no category. Or PHI_NO_MEMORY. */
+   not found", or a user message follows it. out->meta has the same data as JSON. Both point into
+   the arena. PHI_BAD_ARG: no category. Or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__revert_plan(const phi_thread *thread, const phi_revert *revert,
                                     phi_arena *arena, phi_rewrite *out, phi_reverted *reverted);
 
 /* The last start of each run, in an open table by the hash of the run's id; at most half full. */
 typedef struct phi__loop_start {
     uint64_t hash; /* 0: free slot */
-    uint64_t seq;  /* the seq of its LOOP_START plus 1; 0: the run has ended */
+    uint64_t seq;  /* the seq of the run's LOOP_START plus 1; 0: the run has ended */
 } phi__loop_start;
 
 typedef struct phi__loops {
     phi__loop_start *at;
     size_t count, cap;
-    bool away;       /* runs whose start is evicted are not in the table */
-    bool keeps_none; /* the active run keeps nothing, so it may be rolled back */
-    bool restored;   /* calls without a result were lost with a process; false once a run starts */
-    uint64_t told, told_to; /* phi__loops_visit: entries seen by the last reader; the reader */
+    bool away;              /* runs whose start is evicted are not in the table */
+    bool keeps_none;        /* the active run keeps nothing, so it may be rolled back */
+    bool restored;          /* missing results were lost with a process; false once a run starts */
+    uint64_t told, told_to; /* the log's length at the last visit; the reader of that visit */
     phi__entry *started;    /* the LOOP_START of the active run, or NULL */
     uint64_t prompt_hash;   /* hash of the last run's system prompt; 0: none was recorded */
 } phi__loops;
@@ -331,9 +332,10 @@ typedef struct phi__loops {
 /* Finds a run by its id. NULL: no such run is in memory. */
 PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_id);
 
-/* Calls saw_fn for the loop ids in entries in memory: of runs, messages, and messages of rewrites,
-   in view or not. An id may come twice. Entries that this reader (a unique number) saw are skipped,
-   unless another reader came between. False: saw_fn returned false. */
+/* Calls saw_fn for each loop id in entries in memory: the ids of runs, of messages, and of messages
+   of rewrites, in view or not. An id may come twice. `reader` is a unique number. Entries that this
+   reader saw are skipped, unless another reader has called this function since. False: saw_fn
+   returned false. */
 PHI__FN bool phi__loops_visit(phi_thread *thread, uint64_t reader,
                               bool (*saw_fn)(void *user_data, phi_str loop_id), void *user_data);
 
@@ -348,15 +350,15 @@ PHI__FN bool phi__loops_info_prompt(const phi_thread *thread, phi_arena *arena, 
 /* Makes room for one more run in the table. False: no memory. */
 PHI__FN bool phi__loops_room(phi_thread *thread);
 
-/* A lane's view before the active run changed it by a rewrite; the view may have items of that run.
-   A run that keeps nothing restores this view. */
+/* A lane's view before the active run's first rewrite; it may have items of that run. A run that
+   keeps nothing restores this view at its end. */
 typedef struct phi__undo {
     phi__fold fold;
     uint64_t start; /* the seq of the run's LOOP_START plus 1; 0: no view is saved */
     uint32_t lane;
 } phi__undo;
 
-/* True if the end of a run must fold its lane again; then all entries must be in memory. */
+/* True if the end of this run must fold its lane again; then all entries must be in memory. */
 PHI__FN bool phi__runs_end_folds(const phi_thread *thread, const phi__entry *end);
 
 enum { PHI__LANE_NONE = 0x7fffffff };
@@ -447,15 +449,15 @@ PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *
 
 /* A tool state as JSON text; owns its memory. */
 typedef struct phi__state_text {
-    char *at; /* NULL: {} */
+    char *at; /* NULL: the state is {} */
     size_t len;
-    uint64_t tail; /* bytes of effects since the last note with the whole state */
+    uint64_t tail; /* bytes of effects in the notes after the last note with the whole state */
 } phi__state_text;
 
 /* The tool state of a thread's active lane. */
 typedef struct phi__tool_state {
     phi__state_text now, before;
-    /* `before` is the state before this run: the seq of the run's LOOP_START plus 1; 0: no run */
+    /* seq plus 1 of the LOOP_START of the run that began with the state `before`; 0: no run */
     uint64_t run;
     bool known; /* `now` is valid */
 } phi__tool_state;
@@ -482,15 +484,15 @@ typedef struct phi__state_order {
 /* Gets the current state of the active lane, which is valid until the state changes. */
 PHI__FN phi_status phi__state_now(phi_thread *thread, phi_str *out);
 
-/* Applies effects in their order to the active lane, each whole or not at all, and records them in
-   a note. *outcomes has the outcome of each, in the arena. *changed: the state is different now.
-   PHI_NO_MEMORY: nothing changed. */
+/* Applies effects in their order to the active lane, and records them in a note. Each effect is
+   applied whole or not at all. *outcomes has the outcome of each, in the arena. *changed: the state
+   is different now. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__state_apply(phi_thread *thread, const phi__state_order *order,
                                     phi_arena *arena, phi__state_outcome **outcomes, size_t *count,
                                     bool *changed);
 
 /* Sets the state of the active lane. PHI_BAD_ARG: `json` is no object, or larger than max_bytes.
-   After this and PHI_NO_MEMORY nothing changed. */
+   After PHI_BAD_ARG and PHI_NO_MEMORY nothing changed. */
 PHI__FN phi_status phi__state_set(phi_thread *thread, phi_str json, size_t max_bytes);
 
 /* Gets the state of a lane after an entry, as text in the arena. The notes must be in memory. */
@@ -505,19 +507,20 @@ PHI__FN phi_status phi__state_at(const phi_thread *thread, uint32_t lane, uint64
 typedef bool (*phi__carry_fn)(phi_thread *thread, const phi_thread *from, uint32_t lane,
                               uint64_t upto);
 
-/* Records another log's state (of a lane, after an entry) in the active lane of a new log. */
+/* Records in the active lane of a new log the state that a lane of another log had after an
+   entry. */
 PHI__FN bool phi__state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
                               uint64_t upto);
 
 /* Title, metadata and origin of a thread, which a note PHI_NOTE_THREAD holds. */
 typedef struct phi__about {
     phi_arena arena;
-    phi_thread_info info; /* its id and times are not used: the thread has them */
+    phi_thread_info info; /* without id and times, which are fields of the thread */
 } phi__about;
 
 typedef struct phi__messages {
     phi__entry **at;    /* the messages in memory, in order */
-    size_t count, held; /* all messages; messages in memory */
+    size_t count, held; /* number of all messages; of those in memory */
     size_t cap;
     uint64_t last_user; /* seq of the last user message plus 1; 0: none */
 } phi__messages;
@@ -526,11 +529,11 @@ typedef struct phi__messages {
 typedef struct phi__counted {
     phi__hashes ids;    /* hashes of all tool call ids so far */
     phi_usage usage;    /* phi_thread_info.usage */
-    phi_usage of_turns; /* of the active run's ended turns; part of `usage` */
+    phi_usage of_turns; /* usage of the active run's ended turns; included in `usage` */
 } phi__counted;
 
 struct phi_thread {
-    phi__log log; /* see log.c; the other parts belong to append.c, if not named otherwise */
+    phi__log log; /* see log.c; the fields without a reference belong to append.c */
     phi__lanes lanes;
     phi__messages messages; /* messages of the active lane */
     phi__fold fold;         /* view of the active lane; see fold.c */
@@ -538,15 +541,17 @@ struct phi_thread {
     phi__loops loops;
     phi__undo undo;
     phi__counted counted;
-    phi__tool_state state;        /* state of the active lane; see tool_state.c */
-    phi_str id;                   /* allocated, if the thread is in no store; NULL: not made yet */
+    phi__tool_state state; /* state of the active lane; see tool_state.c */
+    /* allocated if the thread is in no store; empty: no id was made yet */
+    phi_str id;
     struct phi__about *about;     /* NULL: no title, metadata or origin */
     struct phi__loading *loading; /* see load.c; NULL: the thread is not being read */
     struct phi__journal *journal; /* see journal_in.h; NULL: the thread is in no store */
-    struct phi_runtime *rt;       /* runtime of its agent; NULL: no agent */
-    struct phi__lent *lent; /* of a host's thread (agent/one_shot_run.c); NULL: an agent's thread */
-    void *user;             /* the run that uses the thread, or NULL */
-    bool of_agent;          /* an agent's own thread; must not be freed or lent to a run */
+    struct phi_runtime *rt;       /* runtime of the thread's agent; NULL: no agent */
+    /* for a host's thread (agent/one_shot_run.c); NULL: an agent's thread */
+    struct phi__lent *lent;
+    void *user;    /* the run that uses the thread, or NULL */
+    bool of_agent; /* an agent's own thread; must not be freed or lent to a run */
 };
 
 /* Replaces the thread's id. The thread owns `id`, which is terminated, from now on. */
@@ -564,7 +569,7 @@ PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note);
 PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_str from, uint64_t at);
 
 /* Keep title, metadata and origin when a new log replaces `before`. phi__about_carry writes them as
-   a note (false: no memory), phi__about_move moves them out of `before`. */
+   a note (false: no memory). phi__about_move moves them out of `before`. */
 PHI__FN bool phi__about_carry(phi_thread *thread, const phi_thread *before);
 PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before);
 
@@ -590,7 +595,7 @@ PHI__FN bool phi__thread_evict_begin(phi_thread *thread);
 PHI__FN void phi__thread_evict_end(phi_thread *thread);
 
 /* Takes the evicted entries back from `whole`, the same log read from its store (phi__load_begin).
-   PHI_PARSE: it is another log. After PHI_PARSE and PHI_NO_MEMORY nothing changed. */
+   PHI_PARSE: `whole` is another log. After PHI_PARSE and PHI_NO_MEMORY nothing changed. */
 PHI__FN phi_status phi__thread_rejoin(phi_thread *thread, phi_thread *whole);
 
 PHI__FN size_t phi__thread_bytes(const phi_thread *thread);
@@ -624,7 +629,7 @@ static inline bool phi__thread_roll(phi_thread *thread, phi_str *carried) {
 
 static inline void phi__thread_evictable(phi_thread *thread) { phi__log_left(&thread->log); }
 
-/* 1 if there is only the default lane. */
+/* Returns the number of lanes; 1 if there is only the default lane. */
 static inline size_t phi__thread_lanes(const phi_thread *thread) {
     return phi__max(thread->lanes.count, 1);
 }
@@ -643,7 +648,7 @@ PHI__FN bool phi__append(phi_thread *thread, const phi__entry *entries, size_t n
 /* Copies a message into the current segment without appending it. NULL: no memory. */
 PHI__FN phi_message *phi__append_keep(phi_thread *thread, const phi_message *message);
 
-/* Appends an error result for each call of the last answer that has none, because a run ended
+/* Appends an error result for each call without a result in the last answer, because a run ended
    without memory or was lost. texts NULL: phi's texts. False: no memory; some may be appended. */
 PHI__FN bool phi__append_answer_orphans(phi_thread *thread, const phi_texts *texts);
 
@@ -663,7 +668,8 @@ PHI__FN bool phi__append_note_run(phi_thread *thread, const phi_loop_info *info,
 /* Adds a note as phi_thread_note does, also with one of phi's own names. */
 PHI__FN phi_status phi__note_add(phi_thread *thread, const char *kind, phi_str json, uint64_t *seq);
 
-/* Adds a note that belongs to the active run, if there is one: copies of the run have it too. */
+/* Adds a note that belongs to the active run, if there is one. Copies of the run have the note
+   too. */
 PHI__FN phi_status phi__note_add_of_run(phi_thread *thread, const char *kind, phi_str json);
 
 /* True if the text is JSON. Sets *status to the result of the parser, such as PHI_PARSE. */
@@ -685,9 +691,9 @@ PHI__FN bool phi__rebase_take(phi_thread *thread, const phi_thread *from, const 
                               const uint8_t *keep);
 
 /* Chooses the items of a fold to keep when the oldest are removed: durable items and their groups,
-   summaries, and the newest turns that fit into `target_bytes`; 0 keeps none of these. newest: the
-   last turn is kept in any case. The kept items begin with a user's message. `keep` has fold->count
-   bytes. False: no memory, and nothing is kept. */
+   summaries, and the newest turns that fit into `target_bytes`. If target_bytes is 0, none of these
+   is kept. newest: the last turn is kept in any case. The kept items begin with a user's message.
+   `keep` has fold->count bytes. False: no memory, and nothing is kept. */
 PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep);
 
@@ -717,21 +723,22 @@ typedef struct phi__proj_order {
 
 typedef enum phi__verdict {
     PHI__VERDICT_SHOWN = 0,
-    PHI__VERDICT_CUT,      /* sent with shortened results */
-    PHI__VERDICT_KIND,     /* not included by the policy */
+    PHI__VERDICT_CUT,      /* sent, with shortened results */
+    PHI__VERDICT_KIND,     /* of a kind that the policy does not include */
     PHI__VERDICT_TURNS,    /* left out by max_turns */
     PHI__VERDICT_MESSAGES, /* left out by max_messages */
     PHI__VERDICT_BUDGET,
-    PHI__VERDICT_START /* no user message comes before it */
+    PHI__VERDICT_START /* left out, because no user message comes before it */
 } phi__verdict;
 
 /* An answer and its results, or another message. */
 typedef struct phi__group {
     struct phi__group *newer;
-    size_t at; /* index of its item */
+    size_t at; /* index of the message's item */
     const phi_message *message;
-    const phi_message **results; /* in call order; phi makes one for each call without a result */
-    size_t *places;              /* indexes of their items; SIZE_MAX: made by phi */
+    /* in the order of the calls; phi makes a result for each call without one */
+    const phi_message **results;
+    size_t *places; /* indexes of the results' items; SIZE_MAX: made by phi */
     size_t result_count, made;
     uint64_t tokens;
     uint32_t turn; /* 1: the newest turn */
@@ -760,7 +767,7 @@ PHI__FN const char *phi__policy_fault(const phi_policy *policy);
 
 /* The reported tokens of a context. PHI_ZERO: nothing was reported. Owns no memory. */
 typedef struct phi__tracker {
-    uint64_t reported; /* tokens up to and with message `index`; 0: not known */
+    uint64_t reported; /* tokens up to and including message `index`; 0: not known */
     size_t index;
 } phi__tracker;
 

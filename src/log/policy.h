@@ -43,7 +43,7 @@ typedef struct phi_policy {
     bool no_reserve; /* reserve nothing */
     /* a limit that applies after max_turns and never cuts the newest turn (default: none) */
     uint32_t max_messages;
-    uint32_t max_turns;       /* only the newest turns (default: no limit) */
+    uint32_t max_turns;       /* number of newest turns that are sent (default: no limit) */
     uint32_t keep_last_turns; /* number of newest turns that are always sent (default 3) */
     bool keep_no_turns;       /* only the newest turn is protected, whatever keep_last_turns says */
     phi_summaries summaries;
@@ -68,11 +68,11 @@ PHI_API phi_policy phi_policy_of(phi_policy_kind kind, const phi_model *model);
 
 /* What a projection sends and leaves out, and why. */
 typedef struct phi_projection_meta {
-    uint64_t estimated_tokens; /* of the whole request, including system prompt and tools */
+    uint64_t estimated_tokens; /* tokens of the whole request, including system prompt and tools */
     uint64_t budget_tokens;    /* the budget for messages */
     uint64_t system_tokens, tools_tokens;
     size_t messages_included; /* including results that phi made */
-    size_t messages_total;    /* of the view */
+    size_t messages_total;    /* messages of the view */
     size_t groups_dropped;    /* groups that were left out, not counting summaries */
     bool summary_used;
     bool window_truncated; /* max_turns or max_messages left out messages */
@@ -80,7 +80,8 @@ typedef struct phi_projection_meta {
     bool budget_truncated;
     bool protected_over; /* the protected turns exceed the budget */
     bool overflow;       /* not even the newest turn fits, although its results were cut */
-    /* results that phi made for calls without one, and results without a call that were left out */
+    /* results that phi made for calls without one, plus results that were left out because they
+       have no call */
     size_t orphans_repaired;
     /* the entries that are sent, not counting older summaries; from_seq > to_seq: none */
     uint64_t from_seq, to_seq;

@@ -80,11 +80,11 @@ PHI_API phi_policy phi_policy_of(phi_policy_kind kind, const phi_model *model) {
 
 enum { PHI__PROJECT_BUCKETS = 64 };
 
-/* A result whose answer is not met yet, since the walk goes backwards. */
+/* A result whose answer was not reached yet, since the walk goes backwards. */
 typedef struct phi__found {
     struct phi__found *later; /* the next result of this bucket, later in the view */
     size_t at;
-    bool spent; /* another result was taken for its call */
+    bool spent; /* the call already has another result */
 } phi__found;
 
 typedef struct phi__projecting {
@@ -94,16 +94,16 @@ typedef struct phi__projecting {
     phi__found *found[PHI__PROJECT_BUCKETS];
     phi__group *oldest; /* the oldest group so far */
     size_t at;          /* items before this one were not reached */
-    size_t window;      /* first included item, except pinned summaries */
+    size_t window;      /* first included item, not counting pinned summaries */
     uint64_t budget, used, newest_tokens;
     uint32_t turn;
     size_t messages; /* included messages, without summaries and extensions */
     size_t groups;   /* groups that were looked at */
-    size_t floor;    /* summaries from this item on have room */
+    size_t floor;    /* summaries at or after this item have room */
     bool summaries;  /* the policy includes summaries */
     bool settled;    /* newest and protected turns are complete; older summaries have room */
     bool full;
-    phi__verdict stopped; /* why nothing before stop_at is included */
+    phi__verdict stopped; /* why the walk stopped at stop_at */
     size_t stop_at;
     bool trimmed;
     phi_projection_meta meta;
@@ -199,8 +199,8 @@ static void phi__results_find(phi__projecting *p, size_t at) {
     *bucket = found;
 }
 
-/* Takes the first result of a call after its answer. Later results with the same id belong to no
-   call. SIZE_MAX: there is no result. */
+/* Takes the first result after a call's answer. Later results with the same id belong to no call.
+   SIZE_MAX: the call has no result. */
 static size_t phi__results_take(phi__projecting *p, phi_str id) {
     phi__found **bucket = phi__results_bucket(p, id), **link = bucket, *found;
     size_t at = SIZE_MAX;
@@ -309,8 +309,8 @@ static const phi_message *phi__proj_talk(phi__projecting *p, const phi_message *
     return copy;
 }
 
-/* Makes the group of a message and its results, without the kinds that the policy excludes. If
-   nothing is left, its verdict is PHI__VERDICT_KIND. */
+/* Makes the group of a message and its results, without the kinds that the policy excludes. The
+   verdict of an empty group is PHI__VERDICT_KIND. */
 static phi__group *phi__proj_look(phi__projecting *p, size_t at) {
     phi__group *g = phi__proj_group(p, at);
     uint32_t include = p->policy.include;
@@ -396,7 +396,8 @@ static bool phi__proj_shows(const phi__group *g) {
     return g->verdict == PHI__VERDICT_SHOWN || g->verdict == PHI__VERDICT_CUT;
 }
 
-/* Returns the tokens of the newest turn with results cut to `most` bytes. put: cut them. */
+/* Returns the tokens of the newest turn with results cut to `most` bytes. If put is true, cuts
+   them. */
 static uint64_t phi__proj_try(phi__projecting *p, size_t most, bool put) {
     uint64_t sum = p->newest_tokens, was, now;
     size_t i;
@@ -431,7 +432,8 @@ static size_t phi__proj_longest(const phi__projecting *p) {
     return most;
 }
 
-/* Returns how many bytes of each result the newest turn may have to fit into `room`, or 0. */
+/* Returns to how many bytes each result must be cut so that the newest turn fits into `room`. 0:
+   the turn does not fit. */
 static size_t phi__proj_fit(phi__projecting *p, uint64_t room) {
     size_t over = phi__proj_longest(p), most = over, middle;
     if (over / 8 > room) most = (size_t)room * 8; /* a token has less than 8 bytes */
@@ -640,7 +642,8 @@ static void phi__proj_emit(phi__projecting *p, phi__projection *out) {
                     p->meta.to_seq = phi__items_to(p->order, at);
             }
         }
-    if (p->meta.from_seq == UINT64_MAX) p->meta.from_seq = 1; /* with to_seq 0: no entries */
+    /* together with to_seq 0 this means no entries */
+    if (p->meta.from_seq == UINT64_MAX) p->meta.from_seq = 1;
 }
 
 static void phi__proj_tell(phi__projecting *p) {
@@ -813,8 +816,9 @@ PHI__FN phi_status phi__explain(phi__proj_order *order, phi_arena *arena, phi_st
 /* ---- tokens of a context: the provider's report and an estimate of later messages ---- */
 
 /* With each answer a provider reports how many tokens it read and wrote. This number is exact, and
-   includes the system prompt and the tools. Messages after that answer are estimated. When the list
-   changes (compaction, prune, replaced messages), the report is wrong, so the tracker is zeroed. */
+   includes the system prompt and the tools. Messages after that answer are estimated. When earlier
+   messages change (compaction, prune, replaced messages), the report is wrong, so the tracker is
+   zeroed. */
 
 PHI__FN void phi__tracker_record(phi__tracker *tracker, const phi_usage *usage, size_t index) {
     if (tracker == NULL || usage == NULL) return;

@@ -8,11 +8,12 @@
 /* An item of a view. The first item of a block has the block's tokens, count and flags. */
 typedef struct phi__plan_item {
     uint64_t from, to; /* the entries that it represents */
-    size_t up;         /* index towards the block's first item, which has its own index */
+    /* the item itself if it is the block's first, else an earlier item of the block */
+    size_t up;
     uint64_t tokens;
     size_t count;
     bool stays, goes;
-    bool late; /* removed only when no other block can be */
+    bool late; /* removed only if no other block can be removed */
 } phi__plan_item;
 
 typedef struct phi__plan {
@@ -20,7 +21,7 @@ typedef struct phi__plan {
     size_t count;
     uint64_t tokens; /* tokens removed so far */
     size_t removed;  /* number of items removed so far */
-    size_t also;     /* one more removed item, which is not counted; SIZE_MAX: none */
+    size_t also;     /* another removed item, which these numbers do not count; SIZE_MAX: none */
 } phi__plan;
 
 /* ---- blocks: items of a view that leave it together; the oldest leave first ---- */
@@ -522,9 +523,9 @@ static bool phi__revert_meta(const phi__reverting *r, const char **meta) {
 
 /* ---- messages of earlier reverts ---- */
 
-/* Returns the category of the failure or tangent whose revert left this message. 0: no revert left
-   it, or other messages are in its place too, as in a history that was carried over, or it is from
-   a completion or step summary, whose messages always stay. */
+/* Returns the category of the failure or tangent whose revert left this message. 0 if no revert
+   left the message, if other messages are in its place too (as in a history that was carried over),
+   or if the category is completion or step summary, whose messages always stay. */
 static phi_revert_category phi__revert_ages(const phi__reverting *r, size_t at) {
     const phi_texts *texts = r->revert->texts;
     const phi__fold *fold = &r->thread->fold;

@@ -7,10 +7,10 @@
 /* ---- copying runs of another log onto a lane that is not active ---- */
 
 /* Hidden agents (a branch of an evaluation, the scratch work of a strategy) work in their own logs.
-   Their runs are copied when they end, so the log of their agent shows them, even during that
-   agent's own run. The copies have PHI_ENTRY_GRAFTED. Messages, turns, usage, spawned runs and
-   notes of the run are copied; its rewrites and its system prompt are not, so the lane shows all
-   its messages. If it is copied during another run, that run's usage includes its usage. */
+   When a run of a hidden agent ends, it is copied to the log of the agent that it worked for, even
+   during that agent's own run, whose usage then includes the copied run. The copies have
+   PHI_ENTRY_GRAFTED. Messages, turns, usage, spawned runs and notes of the run are copied; its
+   rewrites and its system prompt are not, so the lane shows all its messages. */
 
 /* ---- copies ---- */
 
@@ -181,8 +181,8 @@ PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep) {
     return sum;
 }
 
-/* Returns the start of the newest turns that fit into `room`; fold->count: none. newest: the last
-   turn stays in any case. */
+/* Returns the start of the newest turns that fit into `room`, or fold->count if none fits. newest:
+   the last turn stays in any case. */
 static size_t phi__rebase_from(const phi__fold *fold, const size_t *callers, const uint8_t *keep,
                                size_t room, bool newest) {
     size_t from = fold->count, first_caller = SIZE_MAX, sum = 0, i = fold->count;

@@ -75,8 +75,8 @@ static phi_status phi__valid_spans(phi__rewriting *w) {
     return PHI_OK;
 }
 
-/* Returns the span that covers an item, or SIZE_MAX. *cut: the item lies across an end of the span.
-   Items and spans must be visited in ascending order. */
+/* Returns the span that covers an item, or SIZE_MAX. Sets *cut if a part of the item is outside of
+   that span. Items and spans must be visited in ascending order. */
 static size_t phi__valid_span_of(const phi_rewrite *r, const phi__item *item, size_t *from,
                                  bool *cut) {
     while (*from < r->span_count && r->spans[*from].to < item->from) ++*from;
@@ -132,7 +132,8 @@ typedef struct phi__rewrite_places {
 } phi__rewrite_places;
 
 /* True if the next span, which begins at item `at` or before, puts messages before that item. As in
-   a fold, a replaced item has its own place, and a span whose items all stay puts nothing. */
+   a fold, one message that replaces an item takes that item's place, and a span whose items all
+   stay puts nothing. */
 static bool phi__valid_puts(const phi__rewriting *w, const phi__rewrite_places *p, size_t at) {
     const phi_span *span = &w->given->spans[p->span];
     size_t i = at;
@@ -166,8 +167,8 @@ static phi_status phi__valid_parts(phi__rewriting *w, phi__rewrite_places *p) {
     return PHI_OK;
 }
 
-/* True if a result may come after messages that spans put. A log that is being read was checked
-   when it was written. Each span continues where the walk of the last one ended. */
+/* True if a span may put messages before a result. A log that is being read was checked when it was
+   written. The walk for each span continues where the walk for the last span ended. */
 static bool phi__valid_may_part(const phi__rewriting *w) {
     const phi__fold *fold = w->fold;
     size_t at = 0;
@@ -366,7 +367,7 @@ static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, 
         phi__rewrite_name(thread, made);
         named.op_id = made;
     }
-    named.lane = NULL; /* the op has the lane */
+    named.lane = NULL; /* op->lane replaces this field */
     named.base_seq = base;
     named.has_base = true;
     op->lane = lane;
@@ -423,7 +424,7 @@ static phi__entry *phi__rewrite_entry(phi_thread *thread, phi__op *op, phi_str l
 
 static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *entry) {
     op->seq = thread->log.count;
-    /* Makes it the newest rewrite. Room was reserved. */
+    /* Makes this rewrite the newest. Room was reserved. */
     if (op->rewrite.span_count > 0 || op->rewrite.revoke != NULL) thread->ops.last_seq = op->seq;
     op->earlier = thread->ops.last;
     thread->ops.last = op;
@@ -451,8 +452,8 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
                : PHI_OK;
 }
 
-/* Applies a rewrite to the fold, after which nothing can fail. A new lane gets its entry. False: no
-   memory, and nothing changed. */
+/* Applies a rewrite to the fold; appending it cannot fail afterwards. If switch_to names a new
+   lane, begins that lane. False: no memory, and nothing changed. */
 static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
     phi_thread *thread = w->thread;
     if (thread->loading != NULL) return phi__load_room(thread) && phi__load_apply(thread, op);
@@ -462,7 +463,7 @@ static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
     if (w->next != PHI__LANE_NONE)
         return (w->lane != w->next || phi__fold_op(thread, &w->projected, op)) &&
                phi__lane_messages(thread, w->next);
-    return phi__append_reserve(thread, 2, 0) && /* the lane's entry and the rewrite's */
+    return phi__append_reserve(thread, 2, 0) && /* for the new lane, and for the rewrite */
            phi__lane_new(thread, phi_str_of(w->given->switch_to), PHI__LANE_NONE, 0, &w->next) ==
                PHI_OK;
 }
@@ -547,7 +548,7 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
         return PHI_NO_MEMORY;
     }
     phi__ops_unmark(thread, target->lane, target->seq, target->seq);
-    phi__runs_drop_undo(thread); /* the undo has the revoked rewrite */
+    phi__runs_drop_undo(thread); /* the saved view still contains the revoked rewrite */
     phi__rewrite_append(thread, op, entry);
     return PHI_OK;
 }

@@ -4,7 +4,8 @@
 
 /* ---- notes ---- */
 
-/* Parses a note. PHI_BAD_ARG: `object` is set, and the note is none. Or the parser's status. */
+/* Parses a note. PHI_BAD_ARG: `object` is true, but the note is not an object. Or the parser's
+   status. */
 static phi_status phi__note_parse(const phi_thread *thread, phi_str json, bool object) {
     phi_arena scratch;
     phi_json *root = NULL;

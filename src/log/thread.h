@@ -153,20 +153,20 @@ PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_
 typedef struct phi_append {
     uint32_t flags; /* PHI_ENTRY_DURABLE (default: none) */
     bool has_expected;
-    /* with has_expected: PHI_STALE unless the thread has this number of entries */
+    /* with has_expected: the result is PHI_STALE unless the thread has this number of entries */
     uint64_t expected;
 } phi_append;
 
 /* Appends copies of messages, either all or none. All roles are allowed, including extensions. If a
    run was interrupted and left calls without a result, and a user message or an answer follows,
-   these calls first get an error result, which stays. options NULL: the defaults. PHI_BUSY: a run
-   uses the thread; PHI_STALE: see phi_append; PHI_BAD_ARG: phi_last_error names the message;
-   PHI_NO_MEMORY. After any of these no message was appended. */
+   these calls first get an error result, which stays even if the append then fails. options NULL:
+   the defaults. PHI_BUSY: a run uses the thread; PHI_STALE: see phi_append; PHI_BAD_ARG:
+   phi_last_error names the message; PHI_NO_MEMORY. After any of these no message was appended. */
 PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *messages, size_t count,
                                      const phi_append *options);
 /* Appends a note of the host; allowed during a run. kind is a name, json must be JSON; both are
-   copied. *seq gets the entry's number. Names that begin with "phi." are reserved for phi and are
-   PHI_BAD_ARG. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
+   copied. *seq gets the entry's number. Names that begin with "phi." are reserved for phi.
+   PHI_BAD_ARG (for example a reserved name), PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
                                    uint64_t *seq);
 
@@ -177,8 +177,9 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
    {"session_id":...,"loop_ids":[...],"lanes":[...],"selected_loop_id":...,"selected_index":N,
    "evaluation_usage":{...}}. phi_session_of_thread reads this note. */
 #define PHI_NOTE_PARALLEL "phi.parallel"
-/* {"title":...,"metadata":"{...}","forked_from":...,"forked_at":...,"made":...}: those facts of
-   phi_thread_info that no other entry has, if set. The last such note is the valid one. */
+/* {"title":...,"metadata":"{...}","forked_from":...,"forked_at":...,"made":...}: the facts of
+   phi_thread_info that no other entry has. Facts that are not set are missing. Only the last such
+   note counts. */
 #define PHI_NOTE_THREAD "phi.thread"
 
 /* ---- a thread's info ---- */
@@ -196,7 +197,8 @@ typedef struct phi_thread_info {
     /* Sum of all ended turns in all lanes, also of interrupted runs. Ended runs also add their
        discarded attempts. The usage of summaries that a model wrote is included. */
     phi_usage usage;
-    /* Unix time: when the thread or its first entry was made; when the last was; 0: no entry */
+    /* Unix time. made_ms: when the thread or its first entry was made. changed_ms: when the last
+       entry was made. 0: no entry. */
     int64_t made_ms, changed_ms;
     phi_str title;    /* empty: none */
     phi_str metadata; /* JSON text, an object; empty: none */
@@ -221,8 +223,8 @@ PHI_API phi_status phi_thread_set_info(phi_thread *thread, const char *title, co
 
 /* ---- lanes ---- */
 
-/* Returns the name of lane i, from 0, terminated; NULL past the end. Lives as an entry's
-   strings. */
+/* Returns the name of lane i, from 0, terminated; NULL past the end. The name is valid as long as
+   an entry's strings. */
 PHI_API const char *phi_thread_lane_at(const phi_thread *thread, size_t i);
 
 /* Begins a lane with the view that lane `parent` (NULL: the active lane) had after entry at_seq.
@@ -259,8 +261,8 @@ typedef struct phi_view_item {
     uint64_t tokens; /* by estimate */
 } phi_view_item;
 
-/* Gets the view of a lane (NULL: the active lane) after entry `upto`. If upto is past the end, for
-   example UINT64_MAX, the current view. The list is in the arena; the thread owns the messages,
+/* Gets the view of a lane (NULL: the active lane) after entry `upto`, or the current view if upto
+   is past the end, for example UINT64_MAX. The list is in the arena; the thread owns the messages,
    which are valid as long as an entry's strings. PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY,
    PHI_BAD_ARG; the store's status. */
 PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
@@ -268,10 +270,10 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
 
 /* Makes a new thread in the same runtime with copies of the messages that the active lane's view
    had after entry at_seq, cut as by phi_thread_fork_lane. If at_seq is past the end, for example
-   UINT64_MAX, the whole current view. A note after the messages names the origin (phi_thread_info).
-   The two threads share nothing; runs, rewrites, lanes, title and notes are not copied. Allowed
-   during a run. NULL: no memory, or a failure of the store (phi_last_error). The caller frees the
-   thread with phi_thread_free. */
+   UINT64_MAX, the current view is copied. A note after the messages names the origin
+   (phi_thread_info). The two threads share nothing; runs, rewrites, lanes, title and notes are not
+   copied. Allowed during a run. NULL: no memory, or a failure of the store (phi_last_error). The
+   caller frees the thread with phi_thread_free. */
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 
 #ifdef __cplusplus

@@ -59,8 +59,9 @@ PHI__FN bool phi__fold_of_view(phi_arena *arena, const phi_view_item *items, siz
 PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
                               size_t n);
 
-/* The last entry of a lane that counts for a view; any false: none counts. phi__fold_limits returns
-   an array with one for each lane, which the caller frees. NULL: no memory. */
+/* The last entry of a lane that counts for a view; if any is false, no entry counts.
+   phi__fold_limits returns an array with a limit for each lane, which the caller frees. NULL: no
+   memory. */
 typedef struct phi__limit {
     uint64_t seq;
     bool any;
@@ -68,7 +69,7 @@ typedef struct phi__limit {
 
 PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, uint64_t upto);
 
-/* A table of call ids, each with the last item that was put for it. The ids are borrowed. */
+/* A table of call ids. Each id has the item that was last put for it. The ids are borrowed. */
 typedef struct phi__id {
     phi_str id;
     uint64_t hash;
@@ -80,14 +81,14 @@ typedef struct phi__ids {
     size_t cap;
 } phi__ids;
 
-/* Makes an empty table with room for n ids. False: no memory; then freeing it is harmless. */
+/* Makes an empty table with room for n ids. False: no memory; the table may still be freed. */
 PHI__FN bool phi__groups_ids_make(phi_memory *memory, phi__ids *ids, size_t n);
 PHI__FN void phi__groups_ids_free(phi_memory *memory, phi__ids *ids);
 PHI__FN void phi__groups_ids_put(phi__ids *ids, phi_str id, size_t item);
 PHI__FN size_t phi__groups_ids_get(const phi__ids *ids, phi_str id); /* SIZE_MAX: none */
 
-/* Returns for each result the index of the item with its call, the nearest before it; SIZE_MAX:
-   none. Free the array with phi__groups_free and the fold's count at this time. NULL: no memory. */
+/* Returns an array with the index of the nearest earlier item that has the call, for each result;
+   SIZE_MAX: none. Free it with phi__groups_free and the present fold->count. NULL: no memory. */
 PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold);
 
 /* Sets *durable to fold->count bytes: 1 for each item that a compaction keeps, that is, a durable
@@ -96,7 +97,8 @@ PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint
 
 /* ---- append.c ---- */
 
-/* Revokes a lane's rewrites from entry `from` to entry `to`, as if at `to`. False: none. */
+/* Revokes a lane's rewrites from entry `from` to entry `to`, as if at entry `to`. False: there was
+   nothing to revoke. */
 PHI__FN bool phi__ops_roll_back(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to);
 
 /* Removes the marks of the lane's compactions between two entries. */
@@ -179,7 +181,7 @@ PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane);
 /* True if a rewrite surely cuts no item and separates no group. False: the full check is needed. */
 PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite);
 
-/* True if surely no later rewrite touches this one. False: all later rewrites must be checked. */
+/* True if surely no later rewrite touches this rewrite. False: all later ones must be checked. */
 PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op);
 
 /* Apply a rewrite to its lane's known view, and revert it. After an error, free the thread. */

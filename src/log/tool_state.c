@@ -1,15 +1,16 @@
 /* tool_state.c - the tool state of lanes, and the notes that hold it.
 
-   A note has the whole state if the effects since the last such note are longer than the state. So
-   a fold reads at most about twice the state, and the notes take about twice the effects. */
+   A note also has the whole state if the effects since the last whole state are longer than the
+   state. So a fold reads at most about twice the state, and the notes take about twice the
+   effects. */
 #include "log/thread_in.h"
 
 #include <stdio.h>
 
 /* ---- effects: the changes that a tool makes to a JSON object ---- */
 
-/* One tree takes the effects of a result, or of a fold, and knows the length of its text. So a
-   state is never larger than its limit, nor deeper than the JSON reader allows. */
+/* One tree takes the effects of a result, or of a fold, and knows the length of its object as text.
+   So a state is never larger than its limit, nor deeper than the JSON reader allows. */
 
 enum {
     PHI__EFFECT_STEPS = 64, /* steps of a path */
@@ -375,7 +376,7 @@ PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *eff
     if (tree->status == PHI_OK && tree->index.shed)
         tree->bytes = phi__effect_measure(tree, tree->root);
     if (tree->status == PHI_OK && tree->why == NULL && tree->bytes > max_bytes &&
-        tree->bytes > bytes) /* only an effect that grows the state is refused and undone */
+        tree->bytes > bytes) /* only an effect that grows the state is refused for its size */
         tree->why = "the state would be too large";
     if (tree->status == PHI_OK && tree->why != NULL) {
         /* Undoes the changes of the current effect. This takes no memory. */
@@ -408,7 +409,8 @@ typedef struct phi__state_note {
     phi_json *root;
 } phi__state_note;
 
-/* Lists the notes of a lane, from the last note with the whole state on. False: no memory. */
+/* Lists the notes of a lane, beginning with the last note that has the whole state. False: no
+   memory. */
 static bool phi__state_notes(const phi_thread *thread, const phi__limit *limits, uint64_t upto,
                              phi_arena *arena, const phi__state_note **out) {
     uint64_t skip_to = 0;
@@ -421,7 +423,7 @@ static bool phi__state_notes(const phi_thread *thread, const phi__limit *limits,
             (entry->lane == skip_lane && entry->seq >= skip_to))
             continue;
         if (entry->kind == PHI_ENTRY_LOOP_END && entry->keep == PHI_KEEP_NONE &&
-            entry->ordinal > 0) { /* all of the run is undone */
+            entry->ordinal > 0) { /* the run is undone, so its notes are skipped */
             skip_lane = entry->lane;
             skip_to = (uint64_t)entry->ordinal - 1;
         }
@@ -431,7 +433,7 @@ static bool phi__state_notes(const phi_thread *thread, const phi__limit *limits,
         if (note == NULL) return false;
         phi_status status = phi_json_parse(arena, entry->of.note->json, 0, &note->root, NULL);
         if (status == PHI_NO_MEMORY) return false;
-        if (status != PHI_OK) continue; /* a file may have anything there */
+        if (status != PHI_OK) continue; /* a log from a file may have any text in this note */
         note->next = *out;
         *out = note;
         if (phi_json_is(phi_json_get(note->root, "state"), PHI_JSON_OBJECT)) return true;
@@ -510,8 +512,8 @@ PHI__FN phi_status phi__state_fold(const phi_thread *thread, uint32_t lane, uint
 
 /* ---- the state of the active lane ---- */
 
-/* Takes `made` as the new state. During a run that may keep nothing, the state before its first
-   change is kept until the run ends. */
+/* Takes `made` as the new state. A run that may keep nothing also keeps the state before its first
+   change until the run ends. */
 static void phi__state_take(phi_thread *thread, const phi__state_text *made) {
     phi__tool_state *state = &thread->state;
     const phi__entry *run = thread->loops.started;
@@ -527,8 +529,8 @@ static void phi__state_take(phi_thread *thread, const phi__state_text *made) {
     state->known = true;
 }
 
-/* Computes the state. If a run is open that was read with its thread, also computes the state
-   before the run, because its notes may be evicted. */
+/* Computes the state. If the active run was read with its thread, also computes the state before
+   the run, because the notes that hold it may be evicted. */
 static phi_status phi__tool_state_learn(phi_thread *thread) {
     const phi__entry *run = thread->loops.started;
     phi__state_text now;
@@ -559,7 +561,8 @@ PHI__FN phi_status phi__state_now(phi_thread *thread, phi_str *out) {
 
 /* ---- notes ---- */
 
-/* Adds a note of a call's effects, and of the state after them or of a state alone (`whole`). */
+/* Adds a note of a call's effects, of a state, or of both. `whole` is the state after the effects;
+   NULL: left out. */
 static phi_status phi__state_note_add(phi_thread *thread, phi_str call_id, const phi__buf *applied,
                                       const phi__buf *denied, const phi_str *whole) {
     phi_status status = PHI_NO_MEMORY;
@@ -622,7 +625,8 @@ PHI__FN phi_status phi__state_set(phi_thread *thread, phi_str json, size_t max_b
     if (status == PHI_OK && (!phi_json_is(root, PHI_JSON_OBJECT) || text.len > max_bytes))
         status = PHI_BAD_ARG;
     if (status != PHI_OK && status != PHI_NO_MEMORY) status = PHI_BAD_ARG;
-    if (status == PHI_OK) status = phi__state_now(thread, &now); /* needed if the run is undone */
+    /* kept as the state before, in case the run is undone */
+    if (status == PHI_OK) status = phi__state_now(thread, &now);
     if (status == PHI_OK && !phi__state_copy(thread->log.memory, phi__buf_str(&text), &made))
         status = PHI_NO_MEMORY;
     if (status == PHI_OK) status = phi__state_note_whole(thread, phi__buf_str(&text));

@@ -28,15 +28,15 @@ extern "C" {
 
 /* A note that phi writes:
    {"call":...,"effects":[...],"denied":[{"op":...,"why":...}],"state":{...}}. "call" is the call
-   that had the effects (missing if the host set the state), "effects" those that were applied, and
-   "denied" the others. Some notes also have the whole state after the effects in "state", where a
-   reader can begin. */
+   that had the effects (missing if the host set the state). "effects" are the effects that were
+   applied, and "denied" the others. Some notes also have the whole state after the effects in
+   "state", so a reader can begin there. */
 #define PHI_NOTE_STATE "phi.state"
 
-/* Gets the state of a lane (NULL: the active lane) after entry seq, as JSON text in the arena. If
-   seq is past the end, for example UINT64_MAX, the current state. arena NULL: the current state of
-   the active lane, valid until it changes. PHI_NOT_FOUND: no such lane, or the entry is forgotten;
-   PHI_BAD_ARG, PHI_NO_MEMORY; the store's status. */
+/* Gets the state of a lane (NULL: the active lane) after entry seq, as JSON text in the arena, or
+   the current state if seq is past the end, for example UINT64_MAX. arena NULL: the current state
+   of the active lane, valid until it changes. PHI_NOT_FOUND: no such lane, or the entry is
+   forgotten; PHI_BAD_ARG, PHI_NO_MEMORY; the store's status. */
 PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *lane, uint64_t seq,
                                          phi_arena *arena, phi_str *out);
 

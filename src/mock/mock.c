@@ -15,28 +15,28 @@ typedef struct phi__mock_toolcall {
 
 typedef struct phi__mock_answer {
     struct phi__mock_answer *next;
-    phi_str text; /* the message, if it is a failure */
+    phi_str text; /* the answer's text; for a failure, its message */
     phi__mock_toolcall *calls;
     phi_failure_kind failure;
     uint32_t delay_ms;
 } phi__mock_answer;
 
 typedef struct phi__mock {
-    phi_mock shown; /* first, so that a phi_mock is also a phi__mock */
+    phi_mock shown; /* must be first: a pointer to a phi_mock also points to a phi__mock */
     phi_runtime *rt;
     phi_arena arena;
     phi__mock_answer *first, *last;
     phi_model_request *requests;
     size_t room;
-    uint32_t calls; /* number of tool calls made, for their ids */
+    uint32_t calls; /* number of tool calls made so far; ids are made from it */
     bool lost;      /* an answer was not added because there was no memory */
     char name[16];
 } phi__mock;
 
 typedef struct phi__mock_talk {
     const phi__mock_answer *answer; /* NULL: the script had no answer left */
-    size_t number;                  /* number of its request, from 1 */
-    size_t at;                      /* bytes of the text that were sent */
+    size_t number;                  /* number of the call's request, from 1 */
+    size_t at;                      /* bytes of the text that were already sent */
     uint64_t from_us;
 } phi__mock_talk;
 
@@ -170,7 +170,7 @@ static phi_poll phi__mock_poll(void *user_data, void *call, phi_answer *answer) 
         talk->at += word.len;
     }
     if (talk->at < said->text.len) {
-        phi_wake(m->rt); /* the next word is ready */
+        phi_wake(m->rt); /* so that the next step sends the next word */
         return PHI_POLL_AGAIN;
     }
     phi__mock_say_calls(m, said, answer);
@@ -245,7 +245,7 @@ PHI_API void phi_mock_text(phi_mock *mock, const char *text) {
 PHI_API void phi_mock_also_call(phi_mock *mock, const char *tool, const char *arguments) {
     phi__mock *m = (phi__mock *)(void *)mock;
     phi__mock_toolcall *call, **end;
-    if (m == NULL || m->first == NULL) return; /* the last answer was given already */
+    if (m == NULL || m->first == NULL) return; /* there is no answer to add to */
     call = (phi__mock_toolcall *)phi__arena_zero(&m->arena, sizeof *call);
     if (call == NULL || !phi__arena_str(&m->arena, phi_str_of(tool), &call->tool) ||
         !phi__arena_str(&m->arena, phi_str_of(arguments), &call->arguments)) {

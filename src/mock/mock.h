@@ -27,17 +27,17 @@ extern "C" {
 typedef struct phi_mock {
     /* for phi_agent_desc.model; its protocol is "mock", or "mock2" for a second mock */
     phi_model model;
-    /* for phi_agent_desc.provider: answers in place of the agent's model */
+    /* for phi_agent_desc.provider: this provider answers in place of the agent's model */
     phi_provider provider;
     /* Read-only: copies of the requests so far, with system prompt, messages and tools. */
     const phi_model_request *requests;
     size_t request_count;
     size_t answers_left; /* answers left in the script */
-    /* May be set: how much later answers added from now on begin, by the runtime's clock (default
-       0). */
+    /* May be set: the delay, by the runtime's clock, of each answer that is added from now on
+       (default 0). */
     uint32_t delay_ms;
-    /* May be set: called if a request finds no answer left. It adds an answer, which may depend on
-       the request (default: none) */
+    /* May be set: called if a request finds no answer left. The function adds an answer, which may
+       depend on the request (default: none) */
     void (*answer_fn)(void *user_data, struct phi_mock *mock, const phi_model_request *request);
     void *user_data;
 } phi_mock;

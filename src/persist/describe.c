@@ -1,5 +1,5 @@
-/* describe.c - prints a thread: its figures, then a line for each entry. Other entries are not
-   read, since they may be evicted. */
+/* describe.c - prints a thread: its figures, then a line for each of its newest entries. Older
+   entries are not read, since they may be evicted. */
 #include "persist/journal_in.h"
 #include "persist/introspect.h"
 
@@ -12,10 +12,10 @@ typedef struct phi__open_call {
 
 /* ---- calls without a result ---- */
 
-/* A tool result that was met while the view is walked backwards. */
+/* A tool result that the walk, which goes backwards through the view, has met. */
 typedef struct phi__figures_id {
     phi_str id;
-    bool used, waits; /* waits: the call of this result was not met yet */
+    bool used, waits; /* used: the slot is not free; waits: the call was not met yet */
 } phi__figures_id;
 
 typedef struct phi__figures_walk {
@@ -159,7 +159,7 @@ static void phi__describe_usage(phi__buf *out, const phi_usage *u) {
 
 /* ---- messages ---- */
 
-/* The view and the output settings, used for each entry. */
+/* The view and the output settings, which each entry needs. */
 typedef struct phi__describe {
     phi__buf *out;
     phi_str lane;
@@ -405,7 +405,7 @@ static uint8_t *phi__describe_marks(const phi_view_item *items, size_t count, ui
             if (it->from >= first && it->from < end) marks[it->from - first] = PHI__DESCRIBE_SHOWN;
             continue;
         }
-        /* several messages of one span are handled once */
+        /* messages that replace the same entries are handled once */
         if (i > 0 && items[i - 1].from == it->from && items[i - 1].to == it->to) continue;
         for (seq = it->from < first ? first : it->from; seq <= it->to && seq < end; seq++)
             if (marks[seq - first] == PHI__DESCRIBE_HIDDEN)

@@ -1,5 +1,5 @@
-/* entries.c - entries as JSON. An entry that is read is appended as a new one is, so invalid
-   entries are refused. Then it gets its stored time, run and turn. */
+/* entries.c - entries as JSON. An entry that is read is appended like a new one, so an invalid
+   entry is refused. Then the entry gets its stored time, run and turn. */
 
 #include "persist/journal_in.h"
 
@@ -242,7 +242,8 @@ static const char *phi__entry_kind_word(int kind) {
     return kind >= 0 && (size_t)kind < PHI__COUNT(words) ? words[kind] : NULL;
 }
 
-/* Returns the index of `text` in a word list that ends with NULL; -1: it is not there. */
+/* Returns the index of `text` in a list of words that ends with NULL; -1 if `text` is not in the
+   list. */
 static int phi__part_number(phi_str text, const char *(*word)(int)) {
     for (int i = 0; word(i) != NULL; i++)
         if (phi__str_is(text, word(i))) return i;
@@ -429,14 +430,14 @@ static phi_status phi__part_read_forgotten(phi__entry_reader *r, const phi_json 
 
 /* ---- writing entries ---- */
 
-/* How a text that should be JSON is written if it is none, and so how it reads back. */
+/* How a text is written that should be JSON but is not. This decides how the text reads back. */
 typedef enum phi__entry_text {
     PHI__ENTRY_ARGUMENTS, /* not JSON: written as a string, mostly unchanged; empty: "{}" */
     PHI__ENTRY_REPLAY,    /* not JSON: left out */
     PHI__ENTRY_DATA       /* not JSON, or empty: "null" */
 } phi__entry_text;
 
-/* True if arguments that are written as a string read back as a different text. */
+/* True if arguments read back as a different text after they are written as a string. */
 static bool phi__write_string_changes(phi__buf *out, phi_str text, phi_str sound,
                                       phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);
@@ -455,14 +456,15 @@ static bool phi__write_string_changes(phi__buf *out, phi_str text, phi_str sound
     return !read;
 }
 
-/* True if the text reads back differently. Writing it as JSON removes blanks. */
+/* True if the text, written as JSON, reads back as a different text, for example without its
+   blanks. */
 static bool phi__write_changes(phi__buf *out, phi_str text, phi__entry_text what,
                                phi_arena *scratch) {
     phi__buf made, sound;
     if (text.len == 0) return what != PHI__ENTRY_REPLAY;
     phi__buf_init(&made, out->memory);
     phi__buf_init(&sound, out->memory);
-    phi__utf8_repair(&sound, text); /* as it would read back from `exact` */
+    phi__utf8_repair(&sound, text); /* the text that would be read from `exact` */
     bool json = phi__message_put_json(&made, NULL, text, what != PHI__ENTRY_ARGUMENTS, scratch);
     bool changes = json ? !phi_str_equal(phi__buf_str(&made), phi__buf_str(&sound))
                         : what != PHI__ENTRY_ARGUMENTS ||
@@ -488,7 +490,7 @@ PHI__FN void phi__write_message(phi__buf *out, const phi_message *message, phi_a
     if (message->turn_index != 0 && (extension || message->loop_id.len == 0))
         phi__records_u64(out, "turn", message->turn_index);
     if (extension) {
-        /* The interchange format gives an extension message neither a time nor a place. */
+        /* An extension message has neither a time nor a place in the interchange format. */
         if (message->timestamp_ms != 0) phi__records_i64(out, "timestamp", message->timestamp_ms);
         phi__records_some(out, "loop", message->loop_id);
         if (message->content_count > 0) phi__message_put_blocks(out, message, scratch);
@@ -519,7 +521,7 @@ PHI__FN void phi__write_message(phi__buf *out, const phi_message *message, phi_a
     if (!out->failed && out->len == empty + 1) out->len = before;
 }
 
-/* An empty string is written, NULL is not. */
+/* An empty string is written, but NULL is not. */
 static void phi__write_text(phi__buf *out, const char *key, const char *value) {
     if (value != NULL) phi__records_str(out, key, phi_str_of(value));
 }
@@ -607,7 +609,7 @@ PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi_
 
 /* ---- reading entries ---- */
 
-/* A log never has more entries. */
+/* The seq of an entry is less than this. */
 enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
 
 static bool phi__read_keep_loop(phi__entry_reader *r, phi_str loop_id, phi_str *out) {
@@ -642,7 +644,7 @@ static phi_status phi__read_message(phi__entry_reader *r, const phi_json *const 
     return PHI_OK;
 }
 
-/* Appends an entry that changes no lane. `like` has its kind, loop and lane. */
+/* Appends an entry that changes no lane. Its kind, loop and lane are copied from `like`. */
 static phi_status phi__read_plain(phi__entry_reader *r, const phi_json *root,
                                   const phi_json *const *in, const phi__entry *like) {
     phi_thread *thread = r->thread;
@@ -683,7 +685,7 @@ static phi_status phi__read_rewrite(phi__entry_reader *r, const phi_json *const 
     phi_rewrite rewrite;
     bool duplicate = false;
     char words[160];
-    /* The lane to switch to must exist, as in any log. */
+    /* As in any log, the lane that the rewrite switches to must exist. */
     phi_status status = phi__get_members(r, in, &rewrite);
     if (rewrite.op_id == NULL && (status == PHI_OK || status == PHI_PARSE) &&
         !phi_json_is(in[PHI__ENTRY_IN_OP_ID], PHI_JSON_STRING))
@@ -786,8 +788,8 @@ static phi_status phi__read_tree(phi__entry_reader *r, const phi_json *root) {
     return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* An entry has a stored time, so the clock is not read. A recording would have to keep each
-   time. */
+/* Reads an entry without a clock, since the entry has a stored time. Otherwise a recording would
+   have to keep each clock time. */
 static phi_status phi__read_timeless(phi__entry_reader *reader, const phi_json *root) {
     phi__io *io = reader->thread->log.io;
     reader->thread->log.io = NULL;

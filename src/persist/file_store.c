@@ -13,7 +13,7 @@ enum {
     PHI__FILE_STORE_HEAD = 65536 /* bytes of a document that are searched for its agent's id */
 };
 
-/* The end of the last whole group of lines in a thread's file. */
+/* The end of the last whole group of lines in a thread's file, and which file it was. */
 typedef struct phi__store_tail {
     bool known;
     uint64_t count, end; /* number of entries; bytes of header and entries */
@@ -39,7 +39,7 @@ typedef struct phi__file_store {
 
 /* The caller's buffer for an error message. */
 typedef struct phi__store_to {
-    char *words; /* NULL if the caller wants no message */
+    char *words; /* NULL: the caller wants no message */
     size_t size;
 } phi__store_to;
 
@@ -49,7 +49,7 @@ typedef struct phi__store_path {
 
 /* A parsed line of a thread's file. */
 typedef struct phi__file_line {
-    uint64_t seq, first, last; /* number of the entry; first and last number in its group */
+    uint64_t seq, first, last; /* seq of the entry; first and last seq of the entry's group */
     phi_str entry;
 } phi__file_line;
 
@@ -57,16 +57,16 @@ typedef struct phi__file_line {
 
 /* A lock is a flock on a separate file, never on the data file: a save replaces a document by a
    rename, and a lock on the old file says nothing about the new one.
-   The lock file of a document is never removed. The Rust original shares it: that program opens the
-   lock file and then waits for the lock, and it would wait on a removed file while another writer
-   makes a new one.
+   The lock file of a document is never removed, because the Rust original uses it too. That program
+   opens the lock file and then waits for the lock. If the file were removed, it would wait on the
+   removed file while another writer makes a new one.
    The lock file of a thread, which only phi uses, is removed before it is unlocked. A writer that
    gets a lock therefore checks that the name still belongs to the locked file. */
 
 /* An attempt fails if another writer locks and unlocks meanwhile. */
 enum { PHI__FILE_STORE_LOCK_TRIES = 64 };
 
-/* Returns the buffer as a struct, with an empty text in it. */
+/* Empties the caller's buffer, and returns it as a struct. */
 static phi__store_to phi__store_to_of(char *words, size_t size) {
     phi__store_to to;
     to.words = size > 0 ? words : NULL;
@@ -110,7 +110,8 @@ static void phi__store_path_of(const phi__file_store *fs, phi__store_path *out, 
 
 /* ---- locks ---- */
 
-/* Makes the directory and its parents, and with fs->sync also syncs their names. */
+/* Makes the directory and its parents. With fs->sync, also syncs the directories that contain their
+   names. */
 static phi_status phi__store_make_room(phi__file_store *fs, phi__words *words) {
     const phi__disk *disk = &fs->disk;
     phi_status status = disk->make_directories(disk->user_data, fs->directory, words);
@@ -538,7 +539,7 @@ static phi_status phi__doc_list_one(void *ctx, const char *name) {
     node->item.changed_ms = info.changed_ns / 1000000;
     node->item.bytes = info.bytes;
     node->changed_ns = info.changed_ns;
-    if (m > 5) /* ".jsonl" */
+    if (m > 5) /* a thread's suffix, ".jsonl", is longer than ".json" */
         status = info.bytes > PHI__FILE_STORE_HEADER ? PHI_OK : PHI_NOT_FOUND;
     else
         status = phi__doc_look(l, path.text, &node->item);
@@ -574,7 +575,7 @@ static phi__store_node *phi__doc_merge(phi__store_node *a, phi__store_node *b) {
     return first;
 }
 
-/* Merge sort: runs[i] is empty or a sorted list of 2^i nodes, like the bits of a counter. */
+/* A merge sort. runs[i] is empty or a sorted list of 2^i nodes, like bit i of a counter. */
 static phi__store_node *phi__doc_sorted(phi__store_node *list) {
     phi__store_node *runs[64];
     phi__store_node *all = NULL;
@@ -671,20 +672,21 @@ typedef struct phi__tfile_scan {
     phi__file_store *fs;
     intptr_t file;
     phi__buf buf;    /* bytes read that are still needed */
-    phi__buf places; /* one phi__tfile_place for each line so far of the current group */
+    phi__buf places; /* has a phi__tfile_place for each line that was read of the current group */
     uint64_t base;   /* the offset in the file at which buf begins */
     size_t at;       /* the offset in buf of the next line */
     size_t keep;     /* the offset in buf of the current group; at most `at` */
     uint64_t line;   /* the number of the line returned last */
     bool over;       /* the file was read to its end */
-    bool again;      /* the group was already read a second time */
+    bool again;      /* the current group is being read a second time */
     bool stopped;    /* `each` returned an error */
     phi__words words;
 
     uint64_t from; /* the first entry to pass to `each` */
     phi_status (*each)(void *ctx, uint64_t seq, phi_str entry);
     void *ctx;
-    uint64_t count, end; /* entries of the whole groups so far, and the offset after them */
+    /* number of entries in whole groups so far, and the offset after these groups */
+    uint64_t count, end;
 } phi__tfile_scan;
 
 static phi_status phi__tfile_more(phi__tfile_scan *s) {
@@ -752,7 +754,8 @@ static phi_status phi__tfile_damaged(phi__tfile_scan *s, uint64_t line, const ch
     return PHI_PARSE;
 }
 
-/* Judges a bad line. PHI_OK: the rest of the file is torn. PHI_PARSE: the line is damaged. */
+/* Decides about a line with a wrong check value. PHI_OK: the rest of the file is torn. PHI_PARSE:
+   the line is damaged. */
 static phi_status phi__tfile_torn(phi__tfile_scan *s) {
     uint64_t bad = s->line;
     phi__file_line line;
@@ -799,7 +802,8 @@ static phi_status phi__tfile_run(phi__tfile_scan *s) {
     phi__file_line line;
     phi_str text;
     phi_status status = phi__tfile_header(s);
-    /* the next entry, the last entry of its group, and the number of the line before the group */
+    /* next: the next entry; last: the last entry of its group; before: the number of the line
+       before the group */
     uint64_t next = 0, last = 0, before = s->line;
     if (status == PHI_NOT_FOUND) return PHI_OK;
     while (status == PHI_OK) {
@@ -890,7 +894,7 @@ static bool phi__tfile_glance(phi__file_store *fs, intptr_t file, const phi__dis
         return false;
     for (from = n - 1; from > 0 && piece[from - 1] != '\n';) from--;
     if (from == 0) return false;
-    /* If the group has several lines, an earlier one may still be damaged. */
+    /* With more lines in the group, an earlier line may be damaged though the last is not. */
     if (!phi__line_read(phi__str(piece + from, n - 1 - from), &line) || line.first != line.last)
         return false;
     phi__tfile_set_tail(tail, info, line.seq + 1, bytes);
@@ -1101,7 +1105,8 @@ static phi_status phi__tfile_store_read(void *user_data, const char *thread_id, 
 
 /* ---- opening a store ---- */
 
-enum { PHI__FILE_STORE_DIRECTORY = 3900 }; /* bytes of its path, which leaves room for a name */
+/* bytes of the directory's path; this leaves room for a file's name */
+enum { PHI__FILE_STORE_DIRECTORY = 3900 };
 
 static phi_status phi__store_lock(void *user_data, const char *thread_id, char *words,
                                   size_t words_size) {
@@ -1147,7 +1152,7 @@ PHI__FN phi_status phi__store_open_on(const phi_file_store_desc *desc, const phi
     phi_memory_init(&memory, &desc->allocator, desc->memory_limit_bytes);
     phi__file_store *fs = (phi__file_store *)phi__alloc(&memory, sizeof *fs);
     if (fs == NULL) return PHI_NO_MEMORY;
-    fs->memory = memory; /* includes the size of the store itself */
+    fs->memory = memory; /* already counts the memory of the store itself */
     fs->disk = *disk;
     fs->sync = desc->sync;
     fs->directory_bytes = n + 1;

@@ -27,19 +27,20 @@ typedef struct phi_file_store_desc {
     phi_allocator allocator; /* copied (default: the C library's) */
     size_t memory_limit_bytes;
     /* true: every append and save waits for the disk (fsync), so after PHI_OK the data survives a
-       power failure. Default: the system writes later (after about 30 s), so the data survives only
-       a crash of the process. */
+       power failure. Default: the system writes later (after about 30 s), so the data survives a
+       crash of the process, but not of the machine. */
     bool sync;
 } phi_file_store_desc;
 
 /* Creates a store; no file is touched yet. The caller closes *out with phi_file_store_close. Copies
    of *out are the same store, and each can be given to phi_thread_attach. PHI_BAD_ARG: there is no
-   directory, or its path has more than 3,900 bytes. PHI_UNSUPPORTED: built with PHI_NO_FILES. After
-   these and PHI_NO_MEMORY, *out is zeroed.
+   directory, or its path has more than 3,900 bytes. PHI_UNSUPPORTED: built with PHI_NO_FILES. Or
+   PHI_NO_MEMORY. After any of these *out is zeroed.
    Threads: one at a time for each store. Stores with the same directory, in one process or in
    several, exclude each other by their locks. */
 PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out);
-/* Releases a store's locks and frees the store. Detach all threads first. May be zeroed. */
+/* Releases a store's locks and frees the store. Detach all threads first. A zeroed store is
+   ignored. */
 PHI_API void phi_file_store_close(phi_store *store);
 
 #ifdef __cplusplus

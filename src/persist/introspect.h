@@ -36,8 +36,8 @@ typedef struct phi_describe {
     const char *lane; /* the lane whose view is used (default: the active lane) */
     /* describe the thread as it was before this entry (default: as it is now) */
     uint64_t before;
-    uint32_t last;       /* how many of the newest entries (default 20; PHI_UNLIMITED) */
-    uint32_t text_bytes; /* how much of each text is shown (default 200; PHI_UNLIMITED) */
+    uint32_t last;       /* the number of newest entries to describe (default 20; PHI_UNLIMITED) */
+    uint32_t text_bytes; /* the number of bytes of each text (default 200; PHI_UNLIMITED) */
 } phi_describe;
 
 /* Describes a thread for people: two lines of figures, then a line for each entry, oldest first.

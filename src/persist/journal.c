@@ -15,7 +15,8 @@ PHI__FN void phi__evict_end(phi_thread *thread) {
     thread->journal->store.journal->evict_end(thread);
 }
 
-/* A store is read for a log in use only here: once, at the start of a call by a host or a run. */
+/* A recall reads the store's log while the log in memory is in use. It happens once, at the start
+   of a call by a host or a run. */
 
 typedef struct phi__recalling {
     phi__entry_reader reader;
@@ -93,13 +94,13 @@ enum { PHI__JOURNAL_BATCH = 256 }; /* entries in one call of the store's append 
 #define PHI__JOURNAL_BATCH_BYTES                                                                   \
     ((size_t)1 << 20) /* bytes in one call; a longer entry is written alone */
 
-enum { PHI__JOURNAL_LIMIT_PART = 32 }; /* a batch has at most this part of a memory limit */
+enum { PHI__JOURNAL_LIMIT_PART = 32 }; /* a batch has at most 1/32 of a memory limit */
 
 static void phi__journal_words(char *words, size_t size, const char *text) {
     if (words != NULL && size > 0) (void)snprintf(words, size, "%s", text);
 }
 
-/* If the store gave no message, uses the text of its status. */
+/* If the store gave no message, uses the text of the status instead. */
 static void phi__journal_explain(char *words, size_t size, phi_status status) {
     if (words != NULL && size > 0 && words[0] == '\0' && status != PHI_OK)
         (void)snprintf(words, size, "%s", phi_status_text(status));
@@ -135,13 +136,13 @@ static size_t phi__journal_batch_bytes(const phi_thread *thread) {
                     thread->log.segments.limit_bytes / PHI__JOURNAL_LIMIT_PART);
 }
 
-/* The text of a batch uses the runtime's memory during the call. An agent at its limit has no
-   memory for the text, and gets some only after the entries are written. */
+/* Returns the runtime's memory, from which the text of a batch is allocated. An agent at its memory
+   limit has no room for the text: it gets room only after the entries are written. */
 static phi_memory *phi__journal_memory(const phi_thread *thread) {
     return thread->log.memory->parent != NULL ? thread->log.memory->parent : thread->log.memory;
 }
 
-/* Writes the texts of the next entries one after the other, and sets the length of each. */
+/* Writes the texts of the next entries one after the other, and sets lens to their lengths. */
 static size_t phi__journal_texts(const phi_thread *thread, phi__buf *text, size_t *lens) {
     size_t from = (size_t)thread->journal->stored, n = 0, most = phi__journal_batch_bytes(thread);
     phi_arena scratch;
@@ -180,7 +181,7 @@ static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
 }
 
 /* Called if the store has more entries than it acknowledged, as after an append that failed but was
-   stored. Stored entries equal to the thread's own count as stored. */
+   stored. Stored entries that equal entries of the thread count as written. */
 static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t words_size) {
     phi__journal *journal = thread->journal;
     uint64_t before = journal->stored;
@@ -193,7 +194,8 @@ static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t 
                             phi__journal_same, &match, NULL, words, words_size);
     phi__buf_free(&match.text);
     phi_arena_free(&match.scratch);
-    if (status == PHI_OK && journal->stored == before) status = PHI_STALE; /* store has fewer */
+    /* the store has fewer entries than it acknowledged */
+    if (status == PHI_OK && journal->stored == before) status = PHI_STALE;
     return status;
 }
 

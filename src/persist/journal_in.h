@@ -5,7 +5,7 @@
 #include "persist/file_store.h"
 #include "persist/persist_in.h"
 
-/* The type of phi_store.journal. The functions of persist_in.h with these names call them. */
+/* The type of phi_store.journal. The functions of persist_in.h with the same names call these. */
 typedef struct phi__journal_ops {
     phi_status (*open)(phi_thread *thread, const phi_store *store, const char *id, uint64_t *torn,
                        char *words, size_t words_size);
@@ -17,7 +17,7 @@ typedef struct phi__journal_ops {
     void (*evict_end)(phi_thread *thread);
 } phi__journal_ops;
 
-/* Called after a thread was read from a text: entries before its first one are in no store. */
+/* Call this after a thread was read from a text: no store has the entries before its first one. */
 PHI__FN void phi__journal_skip(phi_thread *thread);
 
 /* ---- entries.c ---- */
@@ -26,8 +26,8 @@ PHI__FN void phi__journal_skip(phi_thread *thread);
 PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
                              phi_arena *scratch);
 
-/* Parse an entry and append it to the thread. PHI_PARSE: the text is no entry, or is not valid at
-   this place; reader->words says why. After any error the thread must be freed. */
+/* Parse an entry and append it to the thread. PHI_PARSE: the text is no entry, or the entry is not
+   valid at this place; reader->words says why. After any error the thread must be freed. */
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
 PHI__FN phi_status phi__read_node(phi__entry_reader *reader, const phi_json *root);
 

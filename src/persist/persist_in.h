@@ -13,7 +13,8 @@ enum {
 typedef struct phi__entry_reader {
     phi_thread *thread;
     phi_arena scratch; /* the JSON tree of an entry */
-    phi_str loop_id;   /* the id read last, stored in the thread; entries of a run share it */
+    /* the last loop id that was read, stored in the thread; a run's entries share it */
+    phi_str loop_id;
     char words[PHI__ENTRY_WORDS];
 } phi__entry_reader;
 
@@ -47,7 +48,7 @@ PHI__FN phi_status phi__get_rewrite(phi__entry_reader *reader, const phi_json *h
 PHI__FN phi_status phi__recall(const phi_thread *thread);
 
 /* Returns message i of the active lane, and recalls the log if the message is evicted. NULL: there
-   is no such message, or it cannot be read (then *status is not PHI_OK). */
+   is no such message, or the store cannot be read (then *status is not PHI_OK). */
 PHI__FN const phi_message *phi__recall_message(const phi_thread *thread, size_t i,
                                                phi_status *status);
 
@@ -57,11 +58,12 @@ PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uin
 /* Calls phi__recall if appending the end of a run needs evicted entries. */
 PHI__FN phi_status phi__recall_end(const phi_thread *thread, const phi__entry *end);
 
-/* Sets *had: the log has a run with this id. Calls phi__recall if it needs evicted entries. */
+/* Sets *had to true if the log has a run with this id. Calls phi__recall if this needs evicted
+   entries. */
 PHI__FN phi_status phi__recall_has_loop(const phi_thread *thread, phi_str loop_id, bool *had);
 
 /* Applies a rewrite as phi_thread_rewrite does, but also during a run: loop_id and turn_index name
-   the run and turn that make it. Recalls evicted entries if the rewrite needs them. */
+   the run and turn that make the rewrite. Recalls evicted entries if the rewrite needs them. */
 PHI__FN phi_status phi__edit_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                      phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                      char *words, size_t words_size);
@@ -95,7 +97,8 @@ PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t wor
 /* Unlocks and frees the journal, without writing entries. Harmless if the thread is in no store. */
 PHI__FN void phi__journal_close(phi_thread *thread);
 
-/* Adds the thread's journal to a list. Does nothing if it is there, or if there is no runtime. */
+/* Adds the thread's journal to a list. Does nothing if the journal is in the list, or if there is
+   no runtime. */
 PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why);
 
 /* Removes and returns the oldest journal of the list. NULL: the list is empty. */
@@ -104,7 +107,8 @@ PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
 /* Frees a thread, like phi__thread_destroy. First writes missing entries to its store, if any. */
 PHI__FN void phi__journal_free_thread(phi_thread *thread);
 
-/* Returns the thread's id. Empty: it has none yet. In a store, its id is the id in the store. */
+/* Returns the thread's id. In a store this is the id in the store. Empty: the thread has none
+   yet. */
 static inline phi_str phi__info_known_id(const phi_thread *thread) {
     return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
                                    : thread->id;

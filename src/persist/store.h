@@ -49,11 +49,11 @@ typedef struct phi_store {
        store decides if they also survive a crash of the machine. */
     phi_status (*append)(void *user_data, const char *thread_id, uint64_t expected,
                          const phi_str *entries, size_t count, char *message, size_t message_size);
-    /* Calls `each` for the entries from `from` on, in order. If `each` returns a status other than
-       PHI_OK, `read` stops and returns that status. A torn entry at the end of a file is left out,
-       and the next append cuts it off; *torn, if torn is not NULL, gets the number of its bytes.
-       PHI_PARSE: the data is damaged, and `each` got the entries before the damage. PHI_NOT_FOUND:
-       there is no such thread, or it has no entries. */
+    /* Calls `each` for entry `from` and all later entries, in order. If `each` returns a status
+       other than PHI_OK, `read` stops and returns that status. A torn entry at the end of a file is
+       left out, and the next append cuts it off; *torn, if torn is not NULL, gets the number of its
+       bytes. PHI_PARSE: the data is damaged, and `each` got the entries before the damage.
+       PHI_NOT_FOUND: there is no such thread, or it has no entries. */
     phi_status (*read)(void *user_data, const char *thread_id, uint64_t from,
                        phi_status (*each)(void *ctx, uint64_t seq, phi_str entry), void *ctx,
                        uint64_t *torn, char *message, size_t message_size);
@@ -65,7 +65,7 @@ typedef struct phi_store {
        be harmless. */
     phi_status (*lock)(void *user_data, const char *thread_id, char *message, size_t message_size);
     void (*unlock)(void *user_data, const char *thread_id);
-    /* The result of phi_store_journal(), the code that keeps an agent's thread in a store.
+    /* The result of phi_store_journal(), which is the code that keeps an agent's thread in a store.
        phi_file_store_open and phi_sqlite_store_open set this field; a host with its own store must
        set it before phi_agent_new. A program without a store does not link this code. */
     const struct phi__journal_ops *journal;
@@ -82,8 +82,8 @@ PHI_API const struct phi__journal_ops *phi_store_journal(void);
    If the store already has a thread with this id, `thread` must be empty and is filled from the
    store (*torn as in phi_store.read). If not, the entries of `thread` are written first. The thread
    is locked in the store until it leaves the store or is freed; both also write missing entries.
-   `store` is copied, and the pointers in it are borrowed until then. append and read must be set;
-   without lock nothing is locked.
+   `store` is copied, and the pointers in it are borrowed while the thread is in the store. append
+   and read must be set; without lock nothing is locked.
    Stored entries outside of the active lane's view are evicted from memory at the beginning of a
    phi_step, if no event of the agent waits (for a thread that phi_run uses: no event at all). A
    call that needs evicted entries recalls the whole log from the store, or returns the store's
@@ -97,7 +97,8 @@ PHI_API const struct phi__journal_ops *phi_store_journal(void);
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *message, size_t message_size);
 /* Writes the entries that the store does not have yet. PHI_OK: the store has all entries. After a
-   failure phi tries again with the next entry. PHI_MISUSE: the thread is in no store. */
+   failure phi tries again when the next entry is appended. PHI_MISUSE: the thread is in no
+   store. */
 PHI_API phi_status phi_thread_sync(phi_thread *thread, char *message, size_t message_size);
 
 /* ---- a thread as text ---- */

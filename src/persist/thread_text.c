@@ -40,7 +40,7 @@ static phi_status phi__thread_text_end(phi__entry_reader *reader, phi_status sta
         phi__journal_skip(log);
         return PHI_OK;
     }
-    phi__journal_close(log); /* entries read so far must not be stored */
+    phi__journal_close(log); /* so that the entries read so far are not stored */
     phi__thread_destroy(log);
     return status;
 }

@@ -164,8 +164,8 @@ PHI__FN phi_status phi__edit_rewrite(phi_thread *thread, const phi_rewrite *rewr
                             : status;
 }
 
-/* Sets *has to true if a lane without messages has a tool state at entry `at`. A fork then begins
-   at that entry, and not empty. */
+/* Sets *has to true if a lane without messages has a tool state at entry `at`. A fork at `at` then
+   begins at that entry, instead of empty. */
 static phi_status phi__edit_has_state(const phi_thread *thread, uint32_t lane, uint64_t at,
                                       bool *has) {
     phi_arena scratch;

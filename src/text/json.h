@@ -66,9 +66,9 @@ typedef enum phi_json_type {
    which is borrowed until phi_json_unload too; NULL: from the C library. */
 PHI_API phi_json *phi_json_load(phi_str text, uint32_t flags, phi_memory *memory,
                                 phi_parse_error *error);
-/* Reads a file in the same way. error->status is PHI_NOT_FOUND if there is no such file, PHI_IO if
-   it cannot be read, PHI_TOO_BIG if it is larger than PHI_JSON_MAX_FILE_BYTES, and PHI_UNSUPPORTED
-   with PHI_NO_FILES. Line and column are 0 for these. */
+/* Reads a file like phi_json_load reads a text. error->status is PHI_NOT_FOUND if there is no such
+   file, PHI_IO if it cannot be read, PHI_TOO_BIG if it is larger than PHI_JSON_MAX_FILE_BYTES, and
+   PHI_UNSUPPORTED with PHI_NO_FILES. Line and column are 0 for these statuses. */
 PHI_API phi_json *phi_json_load_file(const char *path, uint32_t flags, phi_memory *memory,
                                      phi_parse_error *error);
 /* Frees a document and everything in its arena. Ignores NULL and nodes that are no document. */
@@ -102,7 +102,7 @@ PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback);
 
 /* Returns the number of members or items. */
 PHI_API size_t phi_json_count(const phi_json *node);
-/* Returns the member with this name, the last one of several. NULL: no member, or no object. */
+/* Returns the member with this name, or the last of several. NULL: no member, or no object. */
 PHI_API phi_json *phi_json_get(const phi_json *object, const char *key);
 /* Returns an item by its index, from 0, or NULL. Each call walks the list: use phi_json_each for a
    loop. */

@@ -1,7 +1,7 @@
 /* json_cursor.c - scans a JSON text value by value, without a tree; finds a value by its path. */
 #include "text/json_in.h"
 
-/* Skips white space and returns the next byte. 0: the text ended or was bad before. */
+/* Skips white space and returns the next byte. 0: the text ended, or the cursor was bad before. */
 static inline char phi__cursor_next(phi__json_cursor *c) {
     while (c->at < c->end && phi__json_white(*c->at)) c->at++;
     return c->at < c->end ? *c->at : '\0';
@@ -61,7 +61,8 @@ static inline bool phi__cursor_skip_string(phi__json_cursor *c) {
     return true;
 }
 
-/* Skips from an opening bracket to its closing one. `kinds` has a bit for each open bracket. */
+/* Skips from an opening bracket to the matching closing one. `kinds` has a bit for each open
+   bracket. */
 static bool phi__cursor_skip_nested(phi__json_cursor *c) {
     uint32_t kinds[PHI_JSON_MAX_DEPTH / 32], depth = 0;
     while (c->at < c->end) {
@@ -144,7 +145,8 @@ static inline bool phi__cursor_step(phi__json_cursor *c, char closing) {
 
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key) {
     const char *at = c->at, *end = c->end;
-    if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"') /* no white space */
+    /* this path is for texts without white space */
+    if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"')
         at++;
     else {
         if (!phi__cursor_step(c, '}')) return false;
@@ -196,7 +198,7 @@ static bool phi__cursor_take_number(phi__json_cursor *c, phi__json_number *out) 
     const char *bad;
     if (phi__json_cursor_peek(c) != PHI_JSON_NUMBER) return phi__cursor_other(c);
     const char *end = phi__json_number_read(c->at, c->end, out, &bad);
-    if (end == NULL) return phi__cursor_other(c); /* skips it like a word */
+    if (end == NULL) return phi__cursor_other(c); /* not a number: skipped like a word */
     c->at = end;
     c->first = false;
     return true;
@@ -265,7 +267,7 @@ static size_t phi__cursor_unescaped_len(phi__json_text text) {
 }
 
 PHI__FN bool phi__json_cursor_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out) {
-    if (text.len > SIZE_MAX / 4) return false; /* each byte may become three bytes */
+    if (text.len > SIZE_MAX / 4) return false; /* a byte may become three bytes */
     size_t len = phi__cursor_unescaped_len(text);
     char *copy = phi__arena_bytes(arena, len + 1), *to = copy;
     const char *end = text.at + text.len;
@@ -385,7 +387,7 @@ static void phi__members_raw(phi__json_cursor *c, bool wanted, phi_str *out) {
         out->len = 0;
 }
 
-/* Names are short, so a few loads are faster than a call of memcmp. */
+/* Names are short, so comparing them by a few loads is faster than calling memcmp. */
 static inline bool phi__members_is(const phi__json_member *m, const phi__json_text *key) {
     const char *a = m->name, *b = key->at;
     size_t n = m->len;
@@ -403,7 +405,8 @@ static inline bool phi__members_is(const phi__json_member *m, const phi__json_te
     return x[0] == y[0] && x[1] == y[1];
 }
 
-/* Returns the row for that name, from `at` up to `end` or the table's end. NULL: no such row. */
+/* Returns the row with that name, searching from `at` to `end` or to the table's end. NULL: no such
+   row. */
 static const phi__json_member *phi__members_look(const phi__json_member *at,
                                                  const phi__json_member *end,
                                                  const phi__json_text *key) {

@@ -12,7 +12,7 @@ enum phi__json_field_state {
     PHI__JSON_FIELD_COLON,
     PHI__JSON_FIELD_AFTER, /* a comma or a closing bracket is next */
     PHI__JSON_FIELD_END,
-    PHI__JSON_FIELD_IN_KEY, /* this and the next states are inside a token */
+    PHI__JSON_FIELD_IN_KEY, /* in this state and the next ones, a token has begun */
     PHI__JSON_FIELD_IN_STRING,
     PHI__JSON_FIELD_IN_NUMBER,
     PHI__JSON_FIELD_IN_WORD
@@ -79,8 +79,8 @@ static phi__json_field_got phi__fields_key(phi__json_fields *f, phi_str raw) {
 
 /* ---- tokens ---- */
 
-/* Returns the length of an escape or a UTF-8 sequence in a string. 0: it is cut, or wrong (then
-   f->status has an error). */
+/* Returns the length of an escape or a UTF-8 sequence in a string. 0: more text is needed, or the
+   bytes are wrong (then f->status has an error). */
 static size_t phi__fields_odd(phi__json_fields *f, const char *at, const char *end) {
     size_t left = (size_t)(end - at), n;
     uint32_t code = 0;
@@ -89,7 +89,7 @@ static size_t phi__fields_odd(phi__json_fields *f, const char *at, const char *e
         if (n == 0 && left < 6) return 0;
         if (n == 6 && code >= 0xd800 && code <= 0xdfff) {
             if (code <= 0xdbff && left < 12) return 0;
-            n = 0; /* half of a surrogate pair */
+            n = 0; /* a lone half of a surrogate pair is wrong */
         }
     } else {
         n = (unsigned char)*at >= 0x80 ? phi__json_text_utf8(at, end) : 0;
@@ -233,7 +233,7 @@ static phi__json_field_got phi__fields_look(phi__json_fields *f, phi_str text, p
         f->state = PHI__JSON_FIELD_VALUE;
         return PHI__JSON_FIELD_MORE;
     case PHI__JSON_FIELD_KEY: break;
-    /* the text is complete, and more follows */
+    /* the value is complete, but more text follows */
     default: return phi__fields_fail(f, PHI_PARSE);
     }
     if (c != '"') return phi__fields_fail(f, PHI_PARSE);

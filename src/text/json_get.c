@@ -9,7 +9,8 @@ PHI__FN bool phi__json_get_number_i64(const phi__json_number *n, int64_t *out) {
         *out = n->v.i;
         return true;
     }
-    /* An integer node has -2^63 itself. The double -2^63 is mostly a smaller number, rounded. */
+    /* A number that is exactly -2^63 is an integer node. The double -2^63 is refused, because it is
+       mostly a smaller number that was rounded. */
     if (n->kind != PHI__JSON_DOUBLE || !(n->v.d > -9223372036854775808.0) ||
         !(n->v.d < 9223372036854775808.0) || (double)(int64_t)n->v.d != n->v.d)
         return false;
@@ -66,8 +67,8 @@ PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step) {
     return true;
 }
 
-/* Returns the index of the child's name in names[from..to), or `to` if it is not there. The names
-   are not empty, and their first bytes mostly differ. */
+/* Returns the index of the child's name in names[from..to), or `to` if the name is not there. The
+   names are not empty, and most differ in their first byte. */
 static inline size_t phi__json_get_name_of(const phi_json *child, const phi_str *names, size_t from,
                                            size_t to) {
     size_t len = phi__json_key_len(child), i;
@@ -237,7 +238,7 @@ static bool phi__json_get_same_number(const phi_json *a, const phi_json *b) {
     uint64_t u;
     if (kind == phi__json_kind_of(b))
         return kind == PHI__JSON_DOUBLE ? a->v.d == b->v.d : a->v.u == b->v.u;
-    if (kind != PHI__JSON_DOUBLE) { /* swap: the double first */
+    if (kind != PHI__JSON_DOUBLE) { /* swap the two, so `a` is the double */
         const phi_json *other = a;
         a = b;
         b = other;
@@ -261,8 +262,8 @@ static bool phi__json_get_same_keys(const phi_json *a, const phi_json *b) {
     return true;
 }
 
-/* Only the last member of each name counts, as with phi_json_get. No pair is compared twice, so
-   nesting does not multiply the work. */
+/* As with phi_json_get, only the last member of each name counts. No pair of members is compared
+   twice, so nesting does not multiply the work. */
 static bool phi__json_get_same_object(const phi_json *a, const phi_json *b, unsigned depth) {
     phi_json_iter ia = phi_json_each(a), ib = phi_json_each(b);
     bool in_step = phi__json_get_same_keys(a, b);
@@ -339,7 +340,8 @@ static void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_jso
     child->next = NULL;
 }
 
-/* Unlinks all members of that name but `keep`. Returns the last one, `keep` included. */
+/* Unlinks all members of that name except `keep`. Returns the last member of that name, which may
+   be `keep`. */
 static phi_json *phi__json_edit_unlink_named(phi_json *object, phi_str key, const phi_json *keep) {
     phi_json *before = object->v.last, *found = NULL;
     uint32_t left = object->len;
@@ -473,7 +475,7 @@ PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_st
     (void)phi__json_edit_unlink_named(object, copy, old);
     phi_json *before = old;
     while (before->next != old) before = before->next;
-    value->next = before == old ? value : old->next; /* `old` may be alone in the ring */
+    value->next = before == old ? value : old->next; /* is `old` alone in the ring? */
     if (before != old) before->next = value;
     if (object->v.last == old) object->v.last = value;
     old->next = NULL;
@@ -535,7 +537,7 @@ static phi_json *phi__json_load_fail(phi_parse_error *error, phi_status status, 
     return NULL;
 }
 
-/* Returns an empty document. It must not move, since it has a pointer to itself. */
+/* Returns an empty document. The document must not move, since it contains a pointer to itself. */
 static phi__json_load_document *phi__json_load_new(phi_memory *memory) {
     phi__json_load_document *d;
     phi_memory own;
@@ -676,7 +678,7 @@ static phi__index_entry *phi__index_look(phi__json_index *index, const phi_json 
     return entry;
 }
 
-/* Returns the entry of a member, which is in the table. */
+/* Returns the entry of a member. The member must be in the table. */
 static phi__index_entry *phi__index_of(phi__json_index *index, const phi_json *object,
                                        const phi_json *member) {
     phi_str key = phi__index_key(member);
@@ -713,7 +715,7 @@ static void phi__index_link(phi__json_index *index, phi_json *object) {
     }
 }
 
-/* Puts the members of an object into the table, once. False: no memory. */
+/* Puts the members of an object into the table, if they are not in it yet. False: no memory. */
 static bool phi__index_know(phi__json_index *index, phi_json *object) {
     uint64_t mark = phi__json_member_hash(index, object, PHI__LIT(""));
     phi__index_entry *entry;

@@ -36,7 +36,8 @@ static inline uint64_t phi__json_member_hash(const void *table, const phi_json *
 
 /* ---- strings ---- */
 #if defined(__SSE2__)
-/* Returns a bit for each byte that is not plain. Signed, bytes from 0x80 are less than a space. */
+/* Returns a bit for each byte that is not plain. The comparison with a space is signed, so it also
+   finds bytes from 0x80 on. */
 static inline int phi__json_special(__m128i block) {
     return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')),
                                                        _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'))),
@@ -46,7 +47,8 @@ static inline int phi__json_special(__m128i block) {
 #endif
 #define PHI__JSON_ONES UINT64_C(0x0101010101010101)
 
-/* Returns a word with the highest bit of each zero byte set; only the lowest set bit is sure. */
+/* Returns a word in which the highest bit of each zero byte is set. Only the lowest set bit is
+   sure. */
 static inline uint64_t phi__json_zero_bytes(uint64_t word) {
     return (word - PHI__JSON_ONES) & ~word & PHI__JSON_ONES << 7;
 }
@@ -87,7 +89,7 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
         int quote = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
         int escape = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
         *escaped = false;
-        /* no backslash before the first quote */
+        /* the first quote has no backslash before it */
         if (quote != 0 && (escape & (quote - 1) & ~quote) == 0)
             return at + __builtin_ctz((unsigned)quote);
         if (escape == 0) at += 16;
@@ -100,8 +102,8 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
    *code to its code point, or to a lone surrogate. 0: no escape, or it is cut. */
 PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *code);
 
-/* Unescapes about `most` bytes of [at, end) to *to, and advances *to. Takes at least one byte, no
-   part of a sequence, and at most `most` + PHI__JSON_RUN_MORE bytes. Writes at most three times as
+/* Unescapes about `most` bytes of [at, end) to *to, and advances *to. Takes at least one byte, only
+   whole sequences, and at most `most` + PHI__JSON_RUN_MORE bytes. Writes at most three times as
    many. Bad bytes become U+FFFD; without them it never writes more than it takes, so it may work in
    place. Returns the first byte that was not taken. */
 #define PHI__JSON_RUN_MORE 12

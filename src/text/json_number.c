@@ -7,7 +7,8 @@
    arithmetic uses integers, so x87 cannot round twice. */
 #include "text/json_in.h"
 
-#define PHI__JSON_POW_LEAST (-342) /* for 19 digits; less rounds to zero */
+/* for 19 digits; with a smaller power the value rounds to zero */
+#define PHI__JSON_POW_LEAST (-342)
 #define PHI__JSON_POW_MOST 324     /* the largest power that writing needs */
 #define PHI__JSON_POW_FIRST (-351) /* power of the first base; a multiple of 27 */
 
@@ -42,7 +43,7 @@ static const uint64_t phi__json_pow_five[27] = {
     UINT64_C(0xde0b6b3a76400000), UINT64_C(0x8ac7230489e80000), UINT64_C(0xad78ebc5ac620000),
     UINT64_C(0xd8d726b7177a8000), UINT64_C(0x878678326eac9000), UINT64_C(0xa968163f0a57b400),
     UINT64_C(0xd3c21bcecceda100), UINT64_C(0x84595161401484a0), UINT64_C(0xa56fa5b99019a5c8)};
-/* Corrections of the computed powers: two bits for each power, from 10^-342 on. */
+/* Corrections of the computed powers: two bits for each power, beginning with 10^-342. */
 static const uint32_t phi__json_pow_more[42] = {
     0x55555551u, 0x15010004u, 0x41450500u, 0x00014000u, 0x44541005u, 0x95655559u, 0x44544116u,
     0x41055405u, 0x96525555u, 0x10415515u, 0x41054005u, 0x40104044u, 0x10040015u, 0x00000000u,
@@ -120,7 +121,7 @@ typedef struct phi__json_decimal {
     const char *digits, *end; /* all digits, with a decimal point among them */
     uint64_t w;               /* the first 19 significant digits */
     int k;                    /* the value is about w * 10^k */
-    bool cut, negative;       /* cut: there are more digits than w has */
+    bool cut, negative;       /* cut: w does not have all digits */
 } phi__json_decimal;
 
 /* Computes the double of w * 10^k. False: the result is uncertain, infinite or tiny. */
@@ -150,8 +151,8 @@ static bool phi__number_fast(uint64_t w, int k, uint64_t *bits) {
     return true;
 }
 
-#define PHI__JSON_LIMBS 128  /* of 32 bits: 1112 digits and 54 bits, shifted, take 86 */
-#define PHI__JSON_DIGITS 772 /* the middle between two doubles has at most 767 */
+#define PHI__JSON_LIMBS 128  /* limbs of 32 bits; at most 86 are needed */
+#define PHI__JSON_DIGITS 772 /* more than the middle between two doubles can have (767) */
 
 typedef struct phi__json_big {
     uint32_t limb[PHI__JSON_LIMBS]; /* lowest first */
@@ -181,8 +182,8 @@ static void phi__number_big_shift(phi__json_big *big, unsigned bits) {
     big->count += limbs;
 }
 
-/* Sets *big to the first PHI__JSON_DIGITS digits, with a 1 after them if there are more. Returns
-   the power of ten. */
+/* Sets *big to the first PHI__JSON_DIGITS digits, and appends a 1 if a later digit is not 0.
+   Returns the power of ten of the last digit. */
 static int phi__number_big_digits(phi__json_big *big, const phi__json_decimal *d) {
     const char *at = d->digits;
     int power = d->k, seen = 0;
@@ -234,7 +235,8 @@ static uint64_t phi__number_nearest(const phi__json_decimal *d) {
     if (phi__number_fast(d->w, d->k, &bits) &&
         (!d->cut || (phi__number_fast(d->w + 1, d->k, &above) && above == bits)))
         return bits;
-    /* Rounding down gives the double below the value; then an exact comparison rounds. */
+    /* Rounding down gives the nearest double that is not larger. An exact comparison then decides
+       if the next double is nearer. */
     int shift = phi__number_leading_zeros(d->w);
     uint64_t low, high = phi__number_mul(d->w << shift, phi__number_pow10(d->k).high, &low);
     int top = (int)(high >> 63);
@@ -260,7 +262,7 @@ static inline bool phi__number_digit(const char *at, const char *end) {
     return at < end && (unsigned)((unsigned char)*at - '0') < 10;
 }
 
-/* Reads a decimal with more than 19 digits, a point or an exponent, from its first digit on. */
+/* Reads a decimal from its first digit. It has more than 19 digits, a point or an exponent. */
 static const char *phi__number_decimal_read(const char *at, const char *end, phi__json_decimal *d,
                                             const char **bad) {
     const char *point = NULL;
@@ -322,7 +324,7 @@ PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__
     else
         for (; phi__number_digit(at, end) && at - digits < 19; at++)
             n = n * 10 + (uint64_t)(*at - '0');
-    if (at - digits == 19 && phi__number_digit(at, end)) { /* 20 digits may still fit */
+    if (at - digits == 19 && phi__number_digit(at, end)) { /* a number of 20 digits may still fit */
         unsigned digit = (unsigned)(*at - '0');
         if (n > (UINT64_MAX - digit) / 10 || phi__number_digit(at + 1, end))
             return phi__number_double_read(start, digits, end, out, bad);
@@ -353,8 +355,8 @@ static inline uint64_t phi__number_round_to_odd(phi__json_pow g, uint64_t c) {
     return high | (low > 1);
 }
 
-/* Returns the shortest digits such that digits * 10^*power reads back as a positive double; of
-   several, the nearest. */
+/* Returns the shortest digits such that digits * 10^*power reads back as a positive double. Of
+   several such numbers, returns the one nearest to the double. */
 static uint64_t phi__number_shortest(uint64_t bits, int *power) {
     uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1), c = fraction;
     int biased = (int)(bits >> 52 & 0x7ff), q = biased == 0 ? -1074 : biased - 1075;

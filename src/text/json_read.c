@@ -261,7 +261,8 @@ static inline phi_json *phi__json_read_node(phi__json_reader *r, const char *at,
     node->len = 0;
     node->meta = r->key_len << 8 | kind;
     if (PHI__MARKED(r)) {
-        /* `at` is the start of the value; for a string, its quote is before r->mark. */
+        /* A position is the start of the value. A string starts at its quote, one byte before
+           r->mark. */
         if (kind == PHI__JSON_STRING) at = r->mark - 1;
         phi__marks_add(r->marks, node, r->line, (uint32_t)(at - r->line_at) + 1);
         if (node->key != NULL) phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
@@ -385,17 +386,18 @@ static inline const char *phi__json_read_text_closed(phi__json_reader *r, const 
         if (r->copy != NULL) r->copy[quote - r->base] = '\0';
         return phi__json_read_text_done(r, r->mark, len, quote);
     }
-    if (r->copy != NULL && r->bad == 0) { /* in place, from the first escape on */
+    if (r->copy != NULL && r->bad == 0) { /* unescape in place, beginning at the first escape */
         r->string = r->copy + (r->mark - r->base);
         r->to = r->copy + (r->odd - r->base);
         from = r->odd;
-    } else { /* U+FFFD takes three bytes in place of one or more bad ones */
+    } else { /* one bad byte may become the three bytes of U+FFFD */
         size_t bytes = phi__add(len + 1, phi__mul(r->bad, 2));
         r->to = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
         if (r->to == NULL) return phi__json_read_no_memory(r, quote);
         r->string = r->to;
         if (r->bad == 0 && (size_t)(r->odd - from) <= PHI__JSON_COPY_MOST) {
-            memcpy(r->to, from, (size_t)(r->odd - from)); /* has no escapes */
+            /* copies the part before the first escape */
+            memcpy(r->to, from, (size_t)(r->odd - from));
             r->to += r->odd - from;
             from = r->odd;
         }
@@ -577,7 +579,7 @@ static inline const char *phi__json_read_value(phi__json_reader *r, const char *
     return phi__json_read_after(r, at);
 }
 
-/* Reads tokens up to `stop`, an error, or the inside of a string or comment. */
+/* Reads tokens up to `stop`. Returns earlier at an error, or inside of a string or comment. */
 static const char *phi__json_read_tokens(phi__json_reader *r, const char *at, const char *stop) {
     while (at < stop && r->status == PHI_BUSY) {
         if ((unsigned char)*at <= ' ' && r->state < PHI__JSON_TEXT) {
@@ -637,7 +639,7 @@ static void phi__json_read_cut(phi__json_reader *r) {
     }
 }
 
-/* Copies the next slice of the text. After the last slice the copy is read. */
+/* Copies the next slice of the text. After the last slice, sets the reader to read the copy. */
 static void phi__json_read_copying(phi__json_reader *r, size_t units) {
     size_t done = (size_t)(r->at - r->text), n = phi__min(units, r->len - done);
     if (r->copy == NULL) {
@@ -662,7 +664,7 @@ PHI__FN void phi__json_read_begin(phi__json_reader *r, phi_arena *arena, phi_str
                                   uint32_t flags, uint32_t max_depth) {
     if (text.at == NULL) text = phi__str("", 0);
     r->arena = arena;
-    r->copy = r->string = r->to = NULL; /* set one by one, since a memset takes longer */
+    r->copy = r->string = r->to = NULL; /* fields are set one by one, since a memset takes longer */
     r->mark = r->odd = r->quote = r->key = NULL;
     r->root = r->open = r->spare = r->spare_end = NULL;
     r->marks = NULL;
@@ -707,12 +709,12 @@ PHI__FN phi_status phi__json_read_advance(phi__json_reader *r, size_t units) {
         else
             at = phi__json_read_tokens(r, at, stop);
         if (r->state == PHI__JSON_REWRITE && at < stop && (size_t)(stop - at) > units)
-            stop = at + units; /* `at` went back to the first escape */
+            stop = at + units; /* `at` may be back at the first escape */
     }
     r->at = at;
     if (r->status == PHI_BUSY && at == r->end) phi__json_read_cut(r);
     if (r->status != PHI_BUSY) {
-        /* Returns unused nodes to the arena, if nothing else was allocated after them. */
+        /* Returns unused nodes to the arena if nothing was allocated after them. */
         if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
             r->arena->at = (char *)r->spare;
         r->spare = r->spare_end = NULL;

@@ -3,7 +3,8 @@
 
 /* ---- strings ---- */
 
-/* The character after the backslash: a letter, or u for \u00XX; 0: the byte is not escaped. */
+/* The character that follows the backslash: a letter, or u for \u00XX. 0: the byte is not
+   escaped. */
 static const char phi__json_letter[128] =
     "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
     "\0"
@@ -59,9 +60,10 @@ static const char *phi__json_write_special(const char *at, const char *end, bool
     return at + (n == 0 ? phi__utf8_bad(at, end) : n);
 }
 
-#define PHI__JSON_WRITE_ROOM 256u   /* bytes reserved first; enough for a small text */
-#define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for their escaped form */
-#define PHI__JSON_OVER 16u          /* bytes that may be written past the end */
+#define PHI__JSON_WRITE_ROOM 256u /* bytes reserved first; enough for a small text */
+/* bytes of a piece of text; room is made for their escaped form */
+#define PHI__JSON_ESCAPE_SLICE 256u
+#define PHI__JSON_OVER 16u /* bytes that may be written past the end */
 
 /* Copies bytes while they are plain. May write up to PHI__JSON_OVER bytes too many. */
 static inline const char *phi__json_write_copy_plain(const char *at, const char *end, char **to) {
@@ -89,7 +91,8 @@ static inline const char *phi__json_write_copy_plain(const char *at, const char 
     return at;
 }
 
-/* Escapes about `most` bytes of [at, end), at least one character. Returns its end. */
+/* Escapes about `most` bytes of [at, end), but at least one character. Returns the first byte that
+   was not escaped. */
 static const char *phi__json_write_run(phi__buf *buf, const char *at, const char *end, size_t most,
                                        bool ascii) {
     const char *stop = (size_t)(end - at) > most ? at + most : end;
@@ -157,7 +160,7 @@ static void phi__json_write_begin(phi__json_writer *w, phi_str text, bool is_key
     w->in_key = is_key;
 }
 
-/* Continues with `child`; its container is on top of the stack. */
+/* Continues with `child`. Its container is already on top of the stack. */
 static void phi__json_write_child(phi__json_writer *w, const phi_json *child) {
     phi__json_write_line(w);
     w->node = child;
@@ -196,7 +199,7 @@ static void phi__json_write_open(phi__json_writer *w, const phi_json *node) {
         w->status = PHI_TOO_BIG;
         return;
     }
-    if (w->depth == w->cap) { /* first `few`, then twice as much each time */
+    if (w->depth == w->cap) { /* `few` is full at first, later the allocated stack */
         size_t cap = w->stack == w->few ? 0 : w->cap;
         const phi_json **stack = (const phi_json **)phi__grow(
             w->out->memory, w->stack == w->few ? NULL : (void *)w->stack, &cap, w->cap * 2,

@@ -16,7 +16,8 @@ static phi__marks_entry *phi__marks_slot(const phi__marks *marks, const phi_json
     return &marks->slots[i];
 }
 
-/* The old table stays in the arena. All tables together take twice the last one's memory. */
+/* The old table stays in the arena, so all tables together take twice the memory of the last
+   one. */
 static bool phi__marks_grow(phi__marks *marks) {
     phi__marks grown = *marks;
     grown.cap = phi__max(phi__mul(marks->cap, 2), PHI__MARKS_FIRST);

@@ -167,7 +167,7 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
         switch (field->kind) {
         case PHI__FIELD_STR:
             s = phi__records_get_str(node, field->key);
-            if (arena != NULL && s.len == 0) s = PHI__LIT(""); /* no copy of an empty string */
+            if (arena != NULL && s.len == 0) s = PHI__LIT(""); /* an empty string is not copied */
             if (arena != NULL && s.len > 0 && !phi__arena_str(arena, s, &s)) {
                 s = phi__str(NULL, 0);
                 good = false;

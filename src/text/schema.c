@@ -6,7 +6,7 @@
 #define PHI__SCHEMA_VISIT 16u      /* units of work for each keyword of an applied schema */
 #define PHI__SCHEMA_MEMO 256u      /* remembered results; a power of two */
 #define PHI__SCHEMA_REFS 32u       /* remembered references; a power of two */
-#define PHI__SCHEMA_SMALL 16u      /* results that took less are not remembered */
+#define PHI__SCHEMA_SMALL 16u      /* results that took less work are not remembered */
 
 /* A remembered result of checking a value. A newer result may replace it. */
 typedef struct phi__schema_memo {
@@ -26,8 +26,9 @@ typedef struct phi__schema {
     char place[128];         /* such as arguments.list[2].name; cut if too long */
     size_t place_len;
     uint32_t depth, quiet, work;
-    phi_status status; /* PHI_OK, or an error that is no mismatch */
-    phi__map names;    /* members of large objects; not used if its memory is NULL */
+    phi_status status; /* PHI_OK, or an error other than a mismatch */
+    /* table for the members of large objects; not used if names.memory is NULL */
+    phi__map names;
     phi__schema_memo memo[PHI__SCHEMA_MEMO];
     phi__schema_ref refs[PHI__SCHEMA_REFS];
 } phi__schema;
@@ -67,7 +68,7 @@ static void phi__schema_quote(phi__schema *c, phi_str text) {
 
 static void phi__schema_number(phi__schema *c, const phi_json *node) {
     char digits[32];
-    phi__buf buf = PHI_ZERO; /* has room, so it never allocates */
+    phi__buf buf = PHI_ZERO; /* `room` is large enough, so buf never allocates */
     buf.at = digits;
     buf.cap = sizeof digits;
     if (phi__json_kind_of(node) == PHI__JSON_INT)
@@ -216,7 +217,7 @@ PHI__FN bool phi__schema_same_step(phi_str key, phi_str step) {
 static const phi_json *phi__schema_step(phi__schema *c, const phi_json *from, phi_str step) {
     const phi_json *found = NULL;
     phi_json_iter it = phi_json_each(from);
-    uint64_t index = 0; /* gcc -Os warns without this value */
+    uint64_t index = 0; /* without this value gcc -Os warns */
     if (!phi__schema_spend(c, 1 + it.left)) return NULL;
     if (phi_json_is(from, PHI_JSON_ARRAY))
         return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
@@ -323,7 +324,7 @@ static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_
     limits[3] = phi_json_get(schema, "maximum");
     for (size_t i = 0; i < 4; i++) {
         const phi_json *limit = limits[i];
-        if (i < 2 && phi_json_bool(limit, false)) limit = limits[i + 2]; /* as in draft 4 */
+        if (i < 2 && phi_json_bool(limit, false)) limit = limits[i + 2]; /* true, as in draft 4 */
         if (!phi_json_is(limit, PHI_JSON_NUMBER)) continue;
         int order = phi__schema_order(value, limit);
         if (i % 2 == 1) order = -order;
@@ -410,7 +411,8 @@ static bool phi__schema_members(phi__schema *c, const phi_json *schema, const ph
     const phi_json *more = phi_json_get(schema, "additionalProperties");
     phi_json_iter it = phi_json_each(value);
     bool fits = phi__schema_required(c, schema, value);
-    if (phi_json_get(schema, "patternProperties") != NULL) more = NULL; /* not supported */
+    /* patternProperties are not supported */
+    if (phi_json_get(schema, "patternProperties") != NULL) more = NULL;
     while (fits && phi_json_next(&it) != NULL) {
         const phi_json *member = phi__schema_member(c, known, it.key);
         if (c->status != PHI_OK) return false;
@@ -432,7 +434,7 @@ static unsigned phi__schema_fitting(phi__schema *c, const phi_json *list, const 
     c->quiet++;
     while (fit < 2 && c->status == PHI_OK && phi_json_next(&it) != NULL)
         fit += phi__schema_fits(c, it.at, value);
-    if (c->quiet > 0) c->quiet--; /* 0: a limit was reached and reported */
+    if (c->quiet > 0) c->quiet--; /* quiet is 0 if a limit was reported */
     return fit;
 }
 
@@ -493,8 +495,8 @@ static bool phi__schema_by_type(phi__schema *c, const phi_json *schema, const ph
 }
 
 /* Checks a value against a schema. A malformed or unknown keyword restricts nothing. Results are
-   remembered, because schemas that refer to themselves twice would double the work with each level.
-   A mismatch is checked again if its message is needed. */
+   remembered: without this, schemas that refer to themselves twice would double the work with each
+   level. If a message is needed, a value whose mismatch is remembered is checked again. */
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value) {
     uint64_t n = (uint64_t)(uintptr_t)schema * UINT64_C(0x9e3779b97f4a7c15) +
                  (uint64_t)(uintptr_t)value * UINT64_C(0xff51afd7ed558ccd);
@@ -608,7 +610,7 @@ static bool phi__schema_sound_type(const phi_json *type) {
     static const char *const names[] = {"string", "number", "integer", "boolean",
                                         "object", "array",  "null"};
     phi_json_iter it = phi_json_each(type);
-    if (phi_json_is(type, PHI_JSON_ARRAY)) { /* an array of names, not of arrays */
+    if (phi_json_is(type, PHI_JSON_ARRAY)) { /* names only, no arrays inside */
         bool sound = it.left > 0;
         while (sound && phi_json_next(&it) != NULL)
             sound = phi_json_is(it.at, PHI_JSON_STRING) && phi__schema_sound_type(it.at);

@@ -27,14 +27,14 @@ static int phi__sse_fail(phi__sse *sse, phi_status status) {
     return status;
 }
 
-/* Copies a view of fed bytes, so that it outlives them. */
+/* Copies the viewed line, because the fed bytes that contain it do not stay. */
 static bool phi__sse_keep_view(phi__sse *sse) {
     if (sse->viewed) phi__buf_add_str(&sse->data, sse->view);
     sse->viewed = false;
     return !sse->data.failed;
 }
 
-/* `stays`: the line is in the fed bytes, not in sse->line. */
+/* Adds a data line. `stays`: the line is in the fed bytes, not in sse->line. */
 static phi_status phi__sse_data(phi__sse *sse, phi_str value, bool stays) {
     size_t had = sse->viewed ? sse->view.len : sse->data.len;
     if (had + sse->name.len + value.len + (sse->has_data ? 1 : 0) > sse->max_event_bytes)
@@ -69,7 +69,7 @@ static phi_status phi__sse_name(phi__sse *sse, phi_str value) {
 static bool phi__sse_is_bare(phi_str line) { return line.at[0] == '{' || line.at[0] == '['; }
 
 /* True if a line ends the current event as a blank line does: stray JSON after data lines, or a
-   field after stray JSON. */
+   "data" or "event" line after stray JSON. */
 static bool phi__sse_breaks(const phi__sse *sse, phi_str line) {
     if (!sse->strays || !sse->has_data) return false;
     if (!sse->stray) return phi__sse_is_bare(line);
@@ -155,8 +155,8 @@ static int phi__sse_complete(phi__sse *sse, phi__sse_event *out) {
     return 1;
 }
 
-/* Skips a byte order mark, which may come in pieces. If only its first bytes come, they begin the
-   first line. */
+/* Skips a byte order mark, which may come in pieces. If the mark is not complete, its bytes begin
+   the first line. */
 static bool phi__sse_mark(phi__sse *sse) {
     static const char mark[] = "\xEF\xBB\xBF";
     while (sse->bom < 3 && sse->at < sse->end) {
@@ -226,7 +226,7 @@ PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out) {
         if (stop == NULL) {
             /* Copies the rest of the fed bytes into sse->line; the next bytes continue the line. */
             size_t left = (size_t)(sse->end - sse->at);
-            /* 64: at least the length of the field's name */
+            /* 64 bytes are more than the field's name needs */
             if (phi__add(sse->line.len, left) > phi__add(sse->max_event_bytes, 64))
                 return phi__sse_fail(sse, PHI_TOO_BIG);
             phi__buf_add(&sse->line, sse->at, left);
@@ -245,7 +245,7 @@ PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out) {
             if (!stays) sse->at = stop; /* the line is read again in the next call */
             return phi__sse_complete(sse, out);
         }
-        /* Continues after the line's end at `stop`. After a CR, an LF may come later. */
+        /* Continues after the line break at `stop`. After a CR the next byte may be an LF. */
         sse->skip_lf = *stop == '\r';
         sse->at = stop + 1;
         if (line.len == 0) {

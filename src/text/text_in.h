@@ -21,7 +21,7 @@ enum phi__json_kind {
 /* How a value was written in TOML, or PHI__JSON_DOCUMENT for the root of a document; 0 in all other
    trees. The functions of json.h keep this form, and treat a date as a string. */
 enum phi__json_form {
-    PHI__JSON_OFFSET_DATETIME = 1, /* this form and the next three: a string */
+    PHI__JSON_OFFSET_DATETIME = 1, /* this and the next three forms are strings */
     PHI__JSON_LOCAL_DATETIME,
     PHI__JSON_LOCAL_DATE,
     PHI__JSON_LOCAL_TIME,
@@ -53,7 +53,7 @@ static inline uint32_t phi__json_form_of(const phi_json *node) { return node->me
 
 static inline uint32_t phi__json_key_len(const phi_json *node) { return node->meta >> 8; }
 
-/* Appends a child without any checks; for readers. */
+/* Appends a child without any checks. For readers. */
 static inline void phi__json_append(phi_json *container, phi_json *child) {
     phi_json *last = container->v.last;
     if (last != NULL) {
@@ -70,7 +70,7 @@ static inline void phi__json_append(phi_json *container, phi_json *child) {
 typedef struct phi__json_reader {
     phi_arena *arena;
     const char *text; /* the caller's text */
-    char *copy;       /* copy of the text; NULL with PHI_JSON_BORROW */
+    char *copy;       /* the reader's copy of the text; NULL with PHI_JSON_BORROW */
     size_t len;
     const char *base, *at, *end;    /* the text being read: the copy or the caller's text */
     const char *line_at;            /* start of the current line */
@@ -96,7 +96,8 @@ PHI__FN void phi__json_read_begin(phi__json_reader *reader, phi_arena *arena, ph
 /* Reads about `units` bytes, at least one. Returns PHI_BUSY until the whole text is read. */
 PHI__FN phi_status phi__json_read_advance(phi__json_reader *reader, size_t units);
 
-/* Returns the last status of advance, and sets the tree or the error. Both pointers may be NULL. */
+/* Returns the last status of advance, and sets *out to the tree or *error to the error. `out` and
+   `error` may be NULL. */
 PHI__FN phi_status phi__json_read_result(const phi__json_reader *reader, phi_json **out,
                                          phi_parse_error *error);
 
@@ -114,7 +115,7 @@ PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_st
 /* True if values are equal: numbers by value (1 equals 1.0), objects in any order of members. */
 PHI__FN bool phi__json_get_equal(const phi_json *a, const phi_json *b);
 
-/* Return a new node, like phi_json_new_int. A text of NULL gives an empty string. */
+/* Return a new node, like phi_json_new_int. A text whose pointer is NULL gives an empty string. */
 PHI__FN phi_json *phi__json_edit_null(phi_arena *arena);
 PHI__FN phi_json *phi__json_edit_uint(phi_arena *arena, uint64_t value);
 PHI__FN phi_json *phi__json_edit_text(phi_arena *arena, const char *value);
@@ -132,8 +133,8 @@ static inline phi_str phi__json_text_of(const phi_json *node) {
 #define PHI__JSON_NAME(literal)                                                                    \
     { (literal), sizeof(literal) - 1 }
 
-/* Sets found[i] to the member phi_json_get would find for names[i], for all names in one pass. Fast
-   if the members come in about the order of the names. */
+/* For all names in one pass, sets found[i] to the member that phi_json_get would find for names[i].
+   Fast if the members come in about the order of the names. */
 PHI__FN void phi__json_get_pick(const phi_json *object, const phi_str *names, size_t count,
                                 const phi_json **found);
 
@@ -169,11 +170,11 @@ PHI__FN phi_status phi__json_write(phi__buf *buf, const phi_json *node, uint32_t
 typedef struct phi__json_writer {
     phi__buf *out;
     const phi_json *node;   /* the next node to write; NULL: no more nodes */
-    const phi_json **stack; /* open containers: `few` or allocated memory */
+    const phi_json **stack; /* open containers; points to `few` or to allocated memory */
     const phi_json *few[PHI__JSON_STACK];
     size_t depth, cap;
     phi_str rest;                    /* the unwritten part of the current string */
-    bool in_string, in_key, written; /* written: node is written, its siblings are not */
+    bool in_string, in_key, written; /* written: the node is written, but not its siblings */
     uint32_t flags;
     phi_status status;
 } phi__json_writer;
@@ -206,13 +207,13 @@ PHI__FN double phi__json_get_number_double(const phi__json_number *n);
 PHI__FN size_t phi__json_number_double_text(double d, char *out);
 
 typedef struct phi__json_step {
-    phi_str key; /* points into the path */
+    phi_str key; /* points into the path's text */
     size_t index;
     bool is_index;
 } phi__json_step;
 
-/* Reads the next step of a path such as "a.b[0].c", and advances *path. False: the path ends (then
-   **path is 0) or is malformed there. */
+/* Reads the next step of a path such as "a.b[0].c", and advances *path. False: the path has no more
+   steps (then *path is 0 there) or is malformed. */
 PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step);
 
 /* A value in a JSON text that was not parsed yet. */
@@ -228,8 +229,8 @@ typedef struct phi__json_found {
    only brackets and the ends of strings are checked. */
 PHI__FN phi_status phi__json_cursor_find(phi_str text, const char *path, phi__json_found *out);
 
-/* Return the found value as a text (borrowed, or unescaped into the arena; bad UTF-8 and lone
-   surrogates become U+FFFD) or a number. False: no memory, another type, or it does not fit. */
+/* Return the found value as a number, or as a text: borrowed, or unescaped into the arena. Bad
+   UTF-8 and lone surrogates become U+FFFD. False: no memory, another type, or it does not fit. */
 PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found *found,
                                         phi_str *out);
 PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out);
@@ -255,7 +256,7 @@ PHI__FN size_t phi__json_text_utf8(const char *at, const char *end);
 
 typedef struct phi__json_cursor {
     const char *at, *end; /* borrowed text */
-    bool first;           /* a container was just entered, so no comma comes next */
+    bool first;           /* a container was just entered, so no comma is expected */
     bool bad;
 } phi__json_cursor;
 
@@ -271,8 +272,8 @@ PHI__FN void phi__json_cursor_init(phi__json_cursor *c, phi_str text);
 /* Returns the type of the next value; PHI_JSON_NONE: there is no value. */
 PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c);
 
-/* Enter the next value if it is an object or array; then pull its keys or items until false. False:
-   the value has another type and is skipped. */
+/* Enter the next value if it is an object or array. Then pull its keys or items until there are no
+   more. False: the value has another type and is skipped. */
 PHI__FN bool phi__json_cursor_enter_object(phi__json_cursor *c);
 PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c);
 
@@ -280,10 +281,11 @@ PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c);
 PHI__FN bool phi__json_cursor_in_object(phi__json_cursor *c, phi_str text);
 PHI__FN bool phi__json_cursor_in_array(phi__json_cursor *c, phi_str text);
 
-/* Returns the next key, whose value must be consumed next. False: the object ended, or is bad. */
+/* Returns the next key. Its value must be consumed next. False: the object ended, or the text is
+   bad. */
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key);
 
-/* True: there is an item, which must be consumed next. False: the array ended, or is bad. */
+/* True if there is an item, which must be consumed next. False: the array ended, or is bad. */
 PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c);
 
 /* Consumes the next item and returns its whole text. */
@@ -299,7 +301,7 @@ PHI__FN bool phi__json_cursor_take_i64(phi__json_cursor *c, int64_t *out); /* ac
 PHI__FN bool phi__json_cursor_take_u64(phi__json_cursor *c, uint64_t *out);
 PHI__FN bool phi__json_cursor_take_bool(phi__json_cursor *c, bool *out);
 
-/* True if the whole text was consumed and was not bad. */
+/* True if the whole text was consumed and nothing in it was bad. */
 PHI__FN bool phi__json_cursor_done(phi__json_cursor *c);
 
 /* Appends the text unescaped. Bad UTF-8, wrong escapes and lone surrogates become U+FFFD. */
@@ -326,7 +328,7 @@ typedef enum phi__json_member_kind {
     PHI__MEMBER_OBJECT, /* phi_str: JSON of an object */
     PHI__MEMBER_ARRAY,  /* phi_str: JSON of an array */
     PHI__MEMBER_IN,     /* an object; the table `inner` has its members */
-    PHI__MEMBER_FIRST,  /* an array; `inner` has the members of its first item */
+    PHI__MEMBER_FIRST,  /* an array; `inner` has the members of the array's first item */
     PHI__MEMBER_BY      /* the function `take` consumes the value */
 } phi__json_member_kind;
 
@@ -364,8 +366,8 @@ typedef struct phi__json_member {
 PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_member *members,
                                         void *to);
 
-/* Reads a text that must be one whole object. False: it is not. `seen` may be NULL; otherwise *seen
-   gets the bits of phi__json_members_take. */
+/* Reads a text that must be one whole object. False: the text is not. If `seen` is not NULL, *seen
+   gets the bits that phi__json_members_take returns. */
 PHI__FN bool phi__json_members_read(phi_str text, const phi__json_member *members, void *to,
                                     uint32_t *seen);
 
@@ -387,7 +389,8 @@ typedef struct phi__json_fields {
 } phi__json_fields;
 
 PHI__FN void phi__json_fields_init(phi__json_fields *f, phi_memory *memory);
-PHI__FN void phi__json_fields_free(phi__json_fields *f); /* like after init; twice is harmless */
+/* leaves *f as after init; may be called twice */
+PHI__FN void phi__json_fields_free(phi__json_fields *f);
 
 /* Returns the next value of a growing JSON text. `text` is all of the text so far. 1: a value;
    *path is its JSON Pointer (RFC 6901), valid until the next call, and *value is its text
@@ -403,19 +406,19 @@ typedef struct phi__json_index {
 } phi__json_index;
 
 PHI__FN void phi__json_index_init(phi__json_index *index, phi_memory *memory, phi_arena *arena);
-PHI__FN void phi__json_index_free(phi__json_index *index); /* twice is harmless */
+PHI__FN void phi__json_index_free(phi__json_index *index); /* may be called twice */
 
 /* Finds a member. *found is NULL if there is no such member. False: no memory. */
 PHI__FN bool phi__json_index_get(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json **found);
 
 /* Replaces the member in its place, or appends it. The value must be in no container. False: no
-   memory; this cannot happen if the value was a member of this name and replaces another one. */
+   memory. Replacing a member by a value that already has its name cannot fail. */
 PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json *value);
 
-/* Removes the member, which is then in no container. False: no memory; this cannot happen if the
-   object was used before. */
+/* Removes the member, which is then in no container. False: no memory. This cannot happen after
+   another call with this object. */
 PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, phi_str key,
                                     phi_json **removed);
 
@@ -430,7 +433,7 @@ typedef struct phi__marks {
     phi_arena *arena;
     phi__marks_entry *slots;
     size_t cap, count; /* cap: a power of two, or 0 */
-    bool failed;       /* no memory for a position */
+    bool failed;       /* there was no memory for a position */
 } phi__marks;
 
 /* True if the reader keeps the positions of nodes. Only some parts of phi ask for them. */
@@ -438,7 +441,7 @@ typedef struct phi__marks {
 
 PHI__FN void phi__marks_init(phi__marks *marks, phi_arena *arena);
 
-/* Store the position of a node's value or of its key. May be called in any order. */
+/* Store the position of a node's value, or of its key. The two may be called in any order. */
 PHI__FN void phi__marks_add(phi__marks *marks, const phi_json *node, uint32_t line,
                             uint32_t column);
 PHI__FN void phi__marks_add_key(phi__marks *marks, const phi_json *node, uint32_t line,
@@ -495,25 +498,28 @@ PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t co
 #define PHI__RECORDS_GET(node, fields, to, arena)                                                  \
     phi__records_get((node), (fields), PHI__COUNT(fields), (to), (arena))
 
-/* Sets every field of the table. A member that is missing or of another type gives "", false or
-   zero. Strings are borrowed from the tree, or copied if there is an arena. False: no memory. */
+/* Sets every field of the table. A field whose member is missing or of another type becomes "",
+   false or zero. Strings are borrowed from the tree, or copied if there is an arena. False: no
+   memory. */
 PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, size_t count,
                               void *to, phi_arena *arena);
 
 PHI__FN void phi__records_str(phi__buf *out, const char *key, phi_str value);
-PHI__FN void phi__records_option(phi__buf *out, const char *key, phi_str value); /* empty: null */
-PHI__FN void phi__records_some(phi__buf *out, const char *key, phi_str value); /* empty: left out */
+/* an empty value is written as null */
+PHI__FN void phi__records_option(phi__buf *out, const char *key, phi_str value);
+/* an empty value is left out */
+PHI__FN void phi__records_some(phi__buf *out, const char *key, phi_str value);
 PHI__FN void phi__records_u64(phi__buf *out, const char *key, uint64_t n);
 PHI__FN void phi__records_i64(phi__buf *out, const char *key, int64_t n);
 PHI__FN void phi__records_double(phi__buf *out, const char *key, double d);
 PHI__FN void phi__records_bool(phi__buf *out, const char *key, bool b);
-PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b); /* false: left out */
+PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b); /* false is left out */
 PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms);
 
 /* Writes the key and the strings as an array. */
 PHI__FN void phi__records_strs(phi__buf *out, const char *key, const phi_str *items, size_t count);
 
-/* Writes the key and raw JSON: "null", or the bracket that opens a value. */
+/* Writes the key and then `json` as it is: "null", or the bracket that opens a value. */
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json);
 
 /* Read one member. A member that is missing or of another type gives zero, "" or false. A number
@@ -542,13 +548,13 @@ PHI__FN bool phi__schema_same_step(phi_str key, phi_str step);
 #define PHI__SSE_EVENT_MOST (16u << 20) /* bytes of an event, by default */
 
 typedef struct phi__sse_event {
-    phi_str name; /* from the event: line; empty: none */
+    phi_str name; /* text of the "event:" line; empty: no such line */
     phi_str data;
 } phi__sse_event;
 
 /* Where to resume a stream: after its last complete event. The owner calls init and free. */
 typedef struct phi__sse_resume {
-    phi__buf id;      /* id of the last event that had one, even without data; empty: none */
+    phi__buf id;      /* id of the last event with an id, even if it had no data; empty: none */
     phi__buf id_next; /* id of the current event */
     bool has_next;
     bool has_retry;
@@ -556,41 +562,45 @@ typedef struct phi__sse_resume {
 } phi__sse_resume;
 
 PHI__FN void phi__sse_resume_init(phi__sse_resume *resume, phi_memory *memory);
-PHI__FN void phi__sse_resume_free(phi__sse_resume *resume); /* twice is harmless */
+PHI__FN void phi__sse_resume_free(phi__sse_resume *resume); /* may be called twice */
 
 typedef struct phi__sse {
-    phi__buf line; /* the beginning of a line that was cut */
+    phi__buf line; /* the beginning of a line whose end was not fed yet */
     phi__buf data; /* earlier data lines of the current event */
     phi__buf name;
-    phi_str view;         /* a single data line, in the fed bytes */
+    phi_str view;         /* the only data line so far, if it is in the fed bytes */
     const char *at, *end; /* fed bytes that are not read yet */
     size_t max_event_bytes;
     uint64_t comments; /* comment lines so far; servers send them as keep-alives */
     uint64_t events;   /* events returned so far */
-    uint32_t bom;      /* bytes of a byte order mark seen; 3: skipped, or missing */
+    /* bytes of a byte order mark seen so far; 3: the mark was skipped, or there is none */
+    uint32_t bom;
     bool has_data, viewed, skip_lf, handed;
     bool strays; /* accept stray JSON lines as events; set after init */
     bool stray;  /* the current or last returned event is stray JSON */
     phi_status status;
-    phi__sse_resume *resume; /* gets ids and retries; borrowed; set after init; NULL: ignore them */
+    /* gets ids and retry times (NULL: nothing does); borrowed; set after init */
+    phi__sse_resume *resume;
 } phi__sse;
 
 /* max_event_bytes limits the data and name of one event, and one line (default 16 MiB). */
 PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes);
-PHI__FN void phi__sse_free(phi__sse *sse); /* twice is harmless */
+PHI__FN void phi__sse_free(phi__sse *sse); /* may be called twice */
 
-/* Sets `resume`, which gets the ids of the stream; call this before the first byte. The id of an
-   event that was cut in an earlier stream is dropped. */
+/* Sets `resume`, which gets the ids of the stream. Call this before the first byte is fed. Drops
+   the id of an event that was cut off in an earlier stream. */
 PHI__FN void phi__sse_resume_with(phi__sse *sse, phi__sse_resume *resume);
 
-/* Passes the next bytes, which are borrowed. Earlier bytes must be read: next returned 0. */
+/* Passes the next bytes, which are borrowed. Call this only after next has returned 0 for the
+   earlier bytes. */
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len);
 
-/* 1: an event; 0: more bytes are needed; PHI_TOO_BIG, PHI_NO_MEMORY: unusable until freed. */
+/* 1: an event; 0: more bytes are needed; PHI_TOO_BIG, PHI_NO_MEMORY: the parser can only be
+   freed. */
 PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out);
 
-/* Call this after the last byte, when next has returned 0. Returns an event that no blank line
-   ended, as next would; then 0. */
+/* Call this after the last byte, when next has returned 0. Works like next, but also returns an
+   event that no blank line ended; after that event it returns 0. */
 PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
 
 #endif

@@ -37,7 +37,7 @@ static void phi__trace_view_free(phi_trace *t) {
     v->requested = false;
 }
 
-/* True if a request was made: there is an answer, or a turn ends without one. */
+/* True if a request was made: the entry is an answer, or ends a turn that has no answer. */
 static bool phi__trace_view_has_request(phi_trace *t, const phi__entry *e) {
     phi__trace_view *v = &t->view;
     bool was = v->requested;
@@ -56,7 +56,7 @@ static bool phi__trace_view_has_request(phi_trace *t, const phi__entry *e) {
     }
 }
 
-/* Notes that the fold may differ from `seen` from item `at` on. */
+/* Notes that from index `at` on, the items of the fold may differ from those of `seen`. */
 static void phi__trace_view_changed(phi__trace_view *v, size_t at) {
     if (at < v->same) v->same = at;
 }
@@ -73,7 +73,8 @@ static void phi__trace_view_rewrite(phi_trace *t, phi__op *op) {
     if (!phi__fold_op(t->thread, &v->fold, op)) phi__trace_view_drop(t);
 }
 
-/* Updates the view after an entry. Without memory for it, the fold is built again later. */
+/* Updates the view after an entry. If there is no memory for the update, the fold is dropped and
+   built again later. */
 static void phi__trace_view_after(phi_trace *t, phi__entry *e) {
     phi__trace_view *v = &t->view;
     if (!v->valid) return;
@@ -89,7 +90,7 @@ static void phi__trace_view_after(phi_trace *t, phi__entry *e) {
     }
 }
 
-/* Makes the view of that lane before the current entry. False: no memory. */
+/* Makes the view that the lane had before the current entry. False: no memory. */
 static bool phi__trace_view_make(phi_trace *t, uint32_t lane) {
     phi__trace_view *v = &t->view;
     phi_status status = PHI_OK;
@@ -106,7 +107,7 @@ static bool phi__trace_view_is(const phi__trace_seen *seen, const phi__item *ite
     return seen->from == item->from && seen->to == item->to && seen->flags == item->flags;
 }
 
-/* Copies the fold to `seen`, whose first `keep` items are already right. False: no memory. */
+/* Copies the fold to `seen`. The first `keep` items are already right. False: no memory. */
 static bool phi__trace_view_see(phi_trace *t, size_t keep) {
     phi__trace_view *v = &t->view;
     if (v->fold.count > v->seen_cap) {
@@ -125,7 +126,8 @@ static bool phi__trace_view_see(phi_trace *t, size_t keep) {
 
 /* ---- items that a policy left out ---- */
 
-/* "g" is a list of [n, verdict]: the next n items have this verdict; 9: they are in no group. */
+/* "g" is a list of [n, verdict]: the next n items have this verdict. Verdict 9: the items are in no
+   group. */
 enum { PHI__TRACE_VIEW_NO_GROUP = 9 };
 
 static uint64_t phi__trace_view_less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
@@ -161,7 +163,7 @@ static void phi__trace_view_project(phi_trace *t, phi_str prompt) {
         phi__buf_printf(&t->text, "[%llu,%u]", (unsigned long long)n, (unsigned)all[i]);
     }
     phi__buf_char(&t->text, ']');
-    const phi_projection_meta *meta = &made.meta; /* the budget is for messages only */
+    const phi_projection_meta *meta = &made.meta; /* without prompt and tools, as the budget */
     uint64_t sent = phi__trace_view_less(meta->estimated_tokens, meta->system_tokens);
     sent = phi__trace_view_less(sent, meta->tools_tokens);
     phi__records_raw(&t->text, "x", "[");
@@ -170,7 +172,8 @@ static void phi__trace_view_project(phi_trace *t, phi_str prompt) {
                     (unsigned long long)meta->messages_included);
 }
 
-/* Returns the tokens of the view by desc.token_counter, which counts only items that are new. */
+/* Returns the tokens of the view by desc.token_counter. The counter is called only for new
+   items. */
 static uint64_t phi__trace_view_tokens(phi_trace *t) {
     phi__fold *fold = &t->view.fold;
     if (t->desc.token_counter.count_text != NULL)
@@ -223,7 +226,7 @@ static void phi__tentry_usage(phi_trace *t, const phi_usage *usage) {
                     (unsigned long long)usage->cache_write, (unsigned long long)usage->reasoning);
 }
 
-/* Writes the cost by the model's rates. Writes nothing if they are not known. */
+/* Writes the cost by the model's rates. Writes nothing if the rates are not known. */
 static void phi__tentry_cost(phi_trace *t, phi_str model, const phi_usage *usage) {
     for (size_t i = 0; usage != NULL && i < t->desc.model_count; i++) {
         const phi_model *m = &t->desc.models[i];
@@ -350,7 +353,7 @@ static void phi__tentry_loop_end(phi_trace *t, const phi__entry *e) {
 
 /* Returns the model whose rates apply to a turn: the model of its last answer. */
 static phi_str phi__tentry_model(const phi_trace *t, const phi__entry *end) {
-    uint64_t seq = end->seq, most = 512; /* limit of entries that are searched */
+    uint64_t seq = end->seq, most = 512; /* limit for the number of entries searched */
     while (seq > t->base && most-- > 0) {
         const phi__entry *e = phi__thread_at(t->thread, --seq);
         if (e->kind == PHI_ENTRY_LOOP_START && phi_str_equal(e->loop_id, end->loop_id)) break;
@@ -441,18 +444,18 @@ static inline const phi_thread *phi__trace_thread(const phi_trace *t, size_t i) 
     return i == 0 ? t->main : t->desc.children[i - 1];
 }
 
-enum { PHI__TRACE_WORK = 64 /* items of views that are a unit */ };
+enum { PHI__TRACE_WORK = 64 /* this many items of views count as one unit */ };
 
 /* ---- threads ---- */
 
-/* True if the thread is in the list before index `at` too. */
+/* True if the thread at index `at` also has a smaller index. */
 static bool phi__trace_thread_again(const phi_trace *t, size_t at) {
     for (size_t i = 0; i < at; i++)
         if (phi__trace_thread(t, i) == phi__trace_thread(t, at)) return true;
     return false;
 }
 
-/* Moves to the next thread; after the last one, to the next stage. */
+/* Moves to the next thread, or after the last thread to the next stage. */
 static void phi__trace_thread_next(phi_trace *t) {
     do t->at++;
     while (t->at < t->thread_count && phi__trace_thread_again(t, t->at));
@@ -532,7 +535,7 @@ static phi_status phi__trace_head(phi_trace *t) {
     return status;
 }
 
-/* Begins a thread, up to the list of its entries. */
+/* Begins a thread: writes everything that comes before its list of entries. */
 static void phi__trace_thread_begin(phi_trace *t) {
     t->thread = phi__trace_thread(t, t->at);
     t->seq = t->base = t->thread->log.base;
@@ -636,7 +639,7 @@ static phi_memory *phi__trace_memory(const phi_thread *thread) {
     return memory;
 }
 
-/* Fills unset fields from desc->agent. `models` receives its models. */
+/* Fills unset fields of *desc from desc->agent. `models` receives the agent's models. */
 static phi_status phi__trace_of_agent(phi_trace_desc *desc,
                                       phi_model models[1 + PHI_FAILOVER_MODELS_MOST]) {
     phi_agent_desc is;
@@ -735,7 +738,7 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
 PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units) {
     if (trace == NULL) return PHI_BAD_ARG;
     if (units == 0) units = 1;
-    /* After an eviction and a recall, entries of a log in a store have other addresses. */
+    /* Entries of a log in a store have other addresses after an eviction and a recall. */
     if (trace->thread != NULL && trace->thread->journal != NULL) phi__trace_view_drop(trace);
     while (trace->status == PHI_BUSY && units > 0) {
         phi_status status = phi__trace_unit(trace, &units);
@@ -783,7 +786,8 @@ static phi_status phi__trace_to_file(void *user_data, const char *bytes, size_t 
     return phi__files_write(to->file, bytes, len, &to->words);
 }
 
-/* Opens the file for writing. The target of a symbolic link is replaced, not the link. */
+/* Opens the file for writing. If the path is a symbolic link, its target is replaced, not the
+   link. */
 static phi_status phi__trace_open(phi_trace_sink *sink, phi_memory *memory, const char *path,
                                   phi__trace_file *to) {
     phi__resolve *r = (phi__resolve *)phi__alloc(memory, sizeof *r);
@@ -792,7 +796,8 @@ static phi_status phi__trace_open(phi_trace_sink *sink, phi_memory *memory, cons
     phi_status status = phi__path_resolve_begin(r, NULL, path, &to->words);
     if (status == PHI_OK) status = phi__path_resolve_advance(r, &units, &to->words);
     if (status == PHI_OK) status = phi__files_open_replace(memory, r->out, &to->file, &to->words);
-    if (status == PHI_OK) phi__files_private(to->file); /* the file has a conversation */
+    /* for the owner only, since the file contains a conversation */
+    if (status == PHI_OK) phi__files_private(to->file);
     phi__free(memory, r, sizeof *r);
     sink->write = phi__trace_to_file;
     sink->user_data = to;

@@ -94,7 +94,7 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
    same status again: PHI_NOT_FOUND: entries were forgotten meanwhile; PHI_NO_MEMORY; the sink's
    status; or the store's status if evicted entries cannot be recalled. */
 PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units);
-PHI_API void phi_trace_end(phi_trace *trace); /* allowed at any time; NULL is harmless */
+PHI_API void phi_trace_end(phi_trace *trace); /* allowed at any time; NULL is ignored */
 
 /* Writes a trace to a file. An existing file is replaced once the trace is complete, and stays
    unchanged on failure. Only the owner can read the file (0600). Blocks as long as the disk does.

@@ -23,10 +23,10 @@ typedef struct phi__trace_view {
     phi__fold fold; /* allocated from the thread's memory */
     bool valid;     /* `fold` is the view of `lane` before the current entry */
     uint32_t lane;
-    size_t same; /* number of first items that are equal in fold and `seen` */
+    size_t same; /* number of items at the start that are equal in fold and `seen` */
     phi__trace_seen *seen;
     size_t seen_count, seen_cap;
-    size_t work;    /* items that were looked at in this unit */
+    size_t work;    /* items that the current unit has visited */
     bool requested; /* a turn has begun, and its request is not written yet */
     uint32_t turn_lane;
 } phi__trace_view;
@@ -34,10 +34,10 @@ typedef struct phi__trace_view {
 /* The state of trace_spans.c. */
 typedef struct phi__trace_spans {
     struct phi__trace_run *run; /* the innermost open run */
-    phi__map links;             /* by the loop id of the child */
-    phi__map twins;             /* counted runs, by session and loop id */
+    phi__map links;             /* links by the loop id of the child run */
+    phi__map twins;             /* runs counted so far, by session id and loop id */
     bool linking;               /* the first walk, which only looks for links */
-    bool any;                   /* at least one span was written */
+    bool any;                   /* a span was already written */
     int64_t last_ms;            /* the time of the latest entry */
 } phi__trace_spans;
 
@@ -56,32 +56,35 @@ struct phi_trace {
     phi_trace_kind kind;
     phi_trace_desc desc;
     phi_trace_sink sink;
-    phi_policy policy; /* desc.policy with its defaults, if there is one */
+    phi_policy policy; /* a copy of desc.policy with defaults filled in, if there is a policy */
     phi_status status; /* PHI_BUSY: there is more to write */
     phi__trace_stage stage;
     const phi_thread *main, *thread; /* the main thread; the current one */
-    uint64_t *ends;                  /* the count of each thread when the trace began */
-    size_t thread_count, at;         /* at: index of `thread` */
-    uint64_t seq, base;              /* the next entry; the log's first entry */
-    uint64_t prompt;                 /* the last LOOP_START with a system prompt, plus 1; 0: none */
-    size_t session, loop, turn;      /* place of the next session's turn */
-    phi__buf loop_buf;               /* loop id of the entry before */
+    /* for each thread the number of its entries when the trace began */
+    uint64_t *ends;
+    size_t thread_count, at; /* number of threads; index of `thread` */
+    uint64_t seq, base;      /* the next entry; the log's first entry */
+    /* seq plus 1 of the last LOOP_START with a system prompt; 0: none */
+    uint64_t prompt;
+    size_t session, loop, turn; /* indexes of the session's turn to write next */
+    phi__buf loop_buf;          /* loop id of the previous entry */
     uint32_t lane;
     phi_arena arena;   /* lives as long as the trace */
     phi_arena scratch; /* lives as long as the current entry */
     phi__secrets secrets;
-    phi__buf text, out; /* JSON of an entry; bytes for the sink */
+    phi__buf text, out; /* JSON of the current entry; bytes that wait for the sink */
     phi__trace_view view;
     phi__trace_spans spans;
 };
 
 /* ---- trace_out.c ---- */
 
-/* Returns the LOOP_START with the system prompt of the entry's run, plus 1. An unchanged prompt is
-   in the LOOP_START of an earlier run. 0: not known, as for runs copied from another log. */
+/* Returns the seq plus 1 of the LOOP_START that has the system prompt of the entry's run. A run
+   with an unchanged prompt uses the LOOP_START of an earlier run. 0: not known, as for runs copied
+   from another log. */
 PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entry);
 PHI__FN bool phi__trace_prompt_is_in(const phi__entry *entry);
-PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at); /* at 0: empty */
+PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at); /* empty if at is 0 */
 
 /* Writes a member with a text, without secrets. A text beyond the limit is cut, and a second member
    "KEY of" has its length. */
@@ -89,29 +92,30 @@ PHI__FN void phi__tout_str(phi_trace *t, const char *key, phi_str text);
 
 /* Write a text without secrets and without a limit; phi__tout_value writes no key. */
 PHI__FN void phi__tout_whole(phi_trace *t, const char *key, phi_str text);
-PHI__FN void phi__tout_some(phi_trace *t, const char *key, phi_str text); /* empty: left out */
+/* writes nothing if text is empty */
+PHI__FN void phi__tout_some(phi_trace *t, const char *key, phi_str text);
 PHI__FN void phi__tout_value(phi_trace *t, phi_str text);
 
 /* Returns a text without secrets. A text beyond the limit is cut, and a note at its end has its
    length. Valid until phi__tout_move. */
 PHI__FN phi_str phi__tout_noted(phi_trace *t, phi_str text);
 
-/* Moves `text` to the bytes for the sink, escaped for a script in the page. Writes these bytes if
-   they are many, or if `all`. */
+/* Moves `text` to the bytes for the sink, escaped for a script in the page. Writes these bytes to
+   the sink if they are many, or if `all` is true. */
 PHI__FN phi_status phi__tout_move(phi_trace *t, bool all);
 PHI__FN phi_status phi__tout_raw(phi_trace *t, const char *text); /* writes a text as it is */
 
 /* ---- trace_page.c ---- */
 
-/* Return part i of the page before and after its data; NULL past the last part. Static. */
+/* Return part i of the page before its data, or after its data. NULL past the last part. Static. */
 PHI__FN const char *phi__trace_page_head(size_t i);
 PHI__FN const char *phi__trace_page_tail(size_t i);
 
 /* ---- trace_spans.c ---- */
 
-PHI__FN void phi__span_head(phi_trace *t); /* begins the document, up to the spans */
+PHI__FN void phi__span_head(phi_trace *t); /* begins the document, up to the first span */
 PHI__FN void phi__spans_entry(phi_trace *t, const phi__entry *entry);
-PHI__FN void phi__spans_thread_end(phi_trace *t); /* ends open runs */
+PHI__FN void phi__spans_thread_end(phi_trace *t); /* ends the spans of open runs */
 PHI__FN void phi__spans_free(phi_trace *t);
 
 #endif

@@ -16,7 +16,8 @@ static size_t phi__tout_most(const phi_trace *t) {
     return t->desc.text_bytes > 0 ? t->desc.text_bytes : (size_t)PHI__TRACE_OUT_TEXT;
 }
 
-/* Returns the text without secrets. If it was `cut`, a secret cut at its end is hidden too. */
+/* Returns the text without secrets. If the text was cut, the beginning of a secret at its end is
+   hidden too. */
 static phi_str phi__tout_hidden(phi_trace *t, phi_str text, bool cut) {
     if (t->secrets.count == 0 || text.len == 0) return text;
     char *copy = phi__arena_bytes(&t->scratch, text.len);
@@ -75,7 +76,7 @@ PHI__FN phi_str phi__tout_noted(phi_trace *t, phi_str text) {
     return phi__str(whole, text.len + strlen(words));
 }
 
-/* Writes the bytes to the sink if they are many, or if `all`. */
+/* Writes the bytes to the sink if they are many, or if `all` is true. */
 static phi_status phi__tout_write(phi_trace *t, bool all) {
     size_t at = 0;
     phi_status status = PHI_OK;

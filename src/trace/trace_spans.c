@@ -30,22 +30,23 @@ typedef struct phi__trace_link {
 typedef struct phi__trace_call {
     uint64_t answer; /* seq of the answer's entry */
     uint32_t block;
-    bool done, spawned; /* the call has a result; it began a run */
+    bool done, spawned; /* done: the call has a result; spawned: the call began a run */
 } phi__trace_call;
 
 /* An open run. */
 typedef struct phi__trace_run {
-    struct phi__trace_run *outer; /* the run around it; copied runs are inside others */
-    uint64_t start;               /* seq of its LOOP_START */
-    uint64_t input;               /* the first entry that is new in the next request */
-    uint64_t turn;                /* seq of the turn's TURN_START */
-    uint64_t prompt; /* the LOOP_START with its system prompt, see phi__trace_prompt_at */
+    /* the run that contains this one (only copied runs are inside others), or NULL */
+    struct phi__trace_run *outer;
+    uint64_t start;  /* seq of the run's LOOP_START */
+    uint64_t input;  /* the first entry that is new in the next request */
+    uint64_t turn;   /* seq of the turn's TURN_START */
+    uint64_t prompt; /* the LOOP_START with the run's system prompt, see phi__trace_prompt_at */
     int64_t start_ms, turn_ms;
     uint32_t turn_index;
     uint32_t chats; /* answers so far in this turn */
     uint32_t twin;
     bool in_turn;
-    phi__trace_call *calls; /* the calls of its last answer */
+    phi__trace_call *calls; /* the calls of the run's last answer */
     size_t call_count, call_cap;
 } phi__trace_run;
 
@@ -161,7 +162,7 @@ static const phi_loop_info *phi__span_info(const phi_trace *t, const phi__trace_
     return info != NULL ? info : &none;
 }
 
-/* Returns the names of a run. They are valid while the run's first entry stays in place. */
+/* Returns the names of a run. They are valid as long as the run's first entry is not evicted. */
 static phi__trace_name phi__span_run(const phi_trace *t, const phi__trace_run *run) {
     phi__trace_name name;
     name.session = phi__span_info(t, run)->session_id;
@@ -286,7 +287,8 @@ static void phi__span_named(phi_trace *t, const char *operation, phi_str of, phi
     phi__span_text(t, "gen_ai.operation.name", phi_str_of(operation));
 }
 
-/* Ends a span. error empty: none. before: the run that this one continues, in another trace. */
+/* Ends a span. error: empty if the span did not fail. before: the run in another trace that this
+   run continues, or NULL. */
 static void phi__span_close(phi_trace *t, phi_str error, phi_str message,
                             const phi__trace_name *before) {
     phi__span_text(t, "error.type", error);
@@ -381,7 +383,7 @@ static void phi__span_instructions(phi_trace *t, phi_str prompt) {
     phi__span_json(t, "gen_ai.system_instructions", &text);
 }
 
-/* Writes the messages that are new in a request, and its answer. */
+/* Writes the messages that are new in a request, and the answer to it. */
 static void phi__span_talk(phi_trace *t, const phi__trace_run *run, const phi__entry *end) {
     phi_str loop = phi__span_run(t, run).loop;
     phi__buf text;
@@ -460,7 +462,7 @@ static void phi__span_answer(phi_trace *t, const phi_message *m) {
     phi__buf_text(&t->text, "}]}}}");
 }
 
-/* Returns why there is no answer, or no complete one. */
+/* Returns why there is no answer, or only a part of one. */
 static phi_str phi__span_failed(const phi__entry *end) {
     const phi_message *m = end != NULL && end->kind == PHI_ENTRY_MESSAGE ? end->message : NULL;
     if (m == NULL) {
@@ -507,7 +509,7 @@ static void phi__span_of_call(phi_trace *t, const phi__trace_run *run, const phi
     char place[PHI__TRACE_SPAN_CALL];
     if (m == NULL) error = PHI__LIT("no_result");
     if (m != NULL && m->is_error) error = PHI__LIT("tool_error");
-    /* Results of parallel calls are logged together, in the order of the calls. */
+    /* The log has the results of parallel calls together, in the order of the calls. */
     if (m != NULL) done_ms = m->timestamp_ms > 0 ? m->timestamp_ms : end->at_ms;
     phi__span_open(t, "call", &name, phi__span_call(run, call, place));
     phi__span_named(t, "execute_tool", c->name, PHI__TRACE_SPAN_INTERNAL, answer->at_ms, done_ms);
@@ -579,7 +581,7 @@ static void phi__spans_calls_over(phi_trace *t, phi__trace_run *run) {
     run->call_count = 0;
 }
 
-/* Ends the innermost run. end NULL: its end is not in the log. */
+/* Ends the innermost run. end NULL: the end of the run is not in the log. */
 static void phi__spans_over(phi_trace *t, const phi__entry *end) {
     phi__trace_run *run = t->spans.run;
     phi__spans_calls_over(t, run);
@@ -590,7 +592,7 @@ static void phi__spans_over(phi_trace *t, const phi__entry *end) {
 
 static void phi__spans_begin(phi_trace *t, const phi__entry *e) {
     size_t deep = 0;
-    /* A run that is no copy begins when no run is open: open runs died with their process. */
+    /* If the new run is no copy, the open runs died with their process, so they end here. */
     while ((e->flags & PHI_ENTRY_GRAFTED) == 0 && t->spans.run != NULL) phi__spans_over(t, NULL);
     for (phi__trace_run *r = t->spans.run; r != NULL; r = r->outer) deep++;
     if (deep >= PHI__TRACE_SPANS_DEEP) return;
