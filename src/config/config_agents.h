@@ -45,8 +45,8 @@ typedef struct phi_agents_desc {
        token_counter...), and for others as defaults. What the file sets wins, each limit by itself.
        failover and model are taken whole, from the file or from here. Compaction is off until the
        file or base.compaction has max_context_tokens. A limit in the file ends limits.disable.
-       base.profile fills what base leaves unset; then the file is read over both. Its skills choose
-       from [skills]; without that section the host loads them.
+       base.profile fills what base leaves unset; then the file is read over both. The profile's
+       skills choose from [skills]; without that section the host loads the skills.
 
        Sub-agents get only hook_fn, at BEFORE_TOOL and AFTER_TOOL. They also get it at CREDENTIAL if
        they use the agent's server without their own provider or api_key: see phi_hook.model.
@@ -84,7 +84,7 @@ typedef struct phi_agents_desc {
 } phi_agents_desc;
 
 /* Begins to make agents. If the config has errors, the first phi_agents_step returns the status of
-   the first. NULL: no memory for the object, or rt or config is NULL. */
+   the first error. NULL: there is no memory for the object, or rt or config is NULL. */
 PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *config,
                                            const phi_agents_desc *desc);
 /* Frees the agents, and then all that they borrowed. NULL is harmless. Inside a callback, nothing
@@ -115,7 +115,7 @@ PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t in
 
 /* Moves conversations to the agents of a changed file, even during a run. Each agent of `to`
    continues the agent of the same name in `from`: its conversation, queues, spending, facts and
-   run, in any state, as by phi_agent_snapshot and phi_agent_restore with the new desc. Handles
+   run, in any state, as if by phi_agent_snapshot and phi_agent_restore with the new desc. Handles
    change: call phi_agents_get again. Agents of `from` that were continued are freed. Other agents
    of `from` and new agents of `to` stay as they are. An agent of `to` with a store keeps its own
    thread: for such a file, free the old agents first, then load it again.
@@ -133,9 +133,10 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
 
 /* Writes an agent's current state as a file that phi_config_load reads: model, prompt, profile,
    limits, retry, cache, compaction, names of tools. The workspace is written absolute if it can be
-   resolved; the default "." is left out. Keys, logins, headers and queries of addresses (but
-   versions) are written as variables, never as values. The reader sets these variables, and brings
-   the named tools: phi_config_sections(), phi_agents_desc.tools.
+   resolved; the default "." is left out. Keys, logins, headers, and queries of addresses are
+   written as variables, never as values (a query that holds only versions is kept). To load the
+   file, set these variables and supply the named tools: phi_config_sections(),
+   phi_agents_desc.tools.
 
    Not written: hooks, callbacks, filters, strategies, failover, stores; the sections skills,
    sub_agents, mcp, openapi, permissions and callbacks, with their tools (phi_tool.unlisted). The

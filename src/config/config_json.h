@@ -42,8 +42,9 @@ enum { PHI_SETTINGS_SECRETS = 1 /* also write api_key and the values of headers 
                      "cache_tools", "cache_messages"}}}, and "one_hour" if it is true
    "context"         {"max_context_tokens", "system_prompt_tokens", "compaction": {...},
                      "keep_recent", "keep_first", "tool_output_max_lines"}; keep_recent and
-                     keep_first are keep_recent_messages and keep_first_messages; the turns are in
-                     "compaction". tool_output_max_lines is read if "compaction" does not have it
+                     keep_first are keep_recent_messages and keep_first_messages; counts of turns
+                     are in "compaction". tool_output_max_lines is read if "compaction" does not
+                     have it
    "tool_execution"  {"type": "sequential"}, {"type": "parallel"}, {"type": "batched", "size": 3};
                      a batch of 0, the default, is written as 4
    "thinking_level"  "off", "minimal", "low", "medium", "high", "xhigh", "max"; any case

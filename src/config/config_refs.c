@@ -1,5 +1,5 @@
 /* config_refs.c - references: parses them, finds their entities, and writes messages about
-   references that mean nothing. Also checks rules between fields. */
+   references that name no entity. Also checks rules between fields. */
 #include "agent/agent_in.h"
 #include "config/config_own_in.h"
 #include "config/config_tables_in.h"
@@ -71,7 +71,7 @@ static void phi__entities_add(phi__cfg_walk *walk, const phi__cfg_table *table,
     const phi__cfg_entity *other = phi__cfg_names_find(config, field->space, name);
     phi__cfg_entity *entity;
     phi_str shown = name;
-    if (name.len == 0) return; /* config_check.c reports it */
+    if (name.len == 0) return; /* config_check.c reports an empty name */
     (void)phi__raws_find(config, id, &shown);
     if (other != NULL) {
         size_t len = phi__walk_name(walk, phi_str_of(field->key));
@@ -188,7 +188,7 @@ void phi__entities_collect(phi_config *config) {
 /* ---- references ---- */
 
 enum {
-    PHI__CFG_ALIASES = 16,  /* most aliases that lead to each other */
+    PHI__CFG_ALIASES = 16,  /* longest chain of aliases */
     PHI__CFG_LISTED = 8,    /* most names in a message */
     PHI__CFG_COMPARED = 256 /* most names compared to find a similar one */
 };
@@ -291,7 +291,7 @@ typedef enum phi__refs_found {
     PHI__CFG_REFS_BUILT_IN,
     PHI__CFG_REFS_MISSING,
     PHI__CFG_REFS_AMBIGUOUS,
-    PHI__CFG_REFS_OTHER_SPACE, /* entity: the one of another namespace, if it exists */
+    PHI__CFG_REFS_OTHER_SPACE, /* `entity` has the name, but in another namespace; or NULL */
     PHI__CFG_REFS_NO_SPACE,
     PHI__CFG_REFS_NO_ALIAS,
     PHI__CFG_REFS_CYCLE
@@ -503,7 +503,7 @@ static void phi__refs_say(phi__cfg_walk *walk, const char *space, const phi__ref
     }
 }
 
-/* True if the namespace is that of a section that only another header reads. */
+/* True if the namespace belongs to a section that needs phi_tools.h, which was not given. */
 static bool phi__refs_needs_header(const phi_config *config, const char *space) {
     if (strcmp(space, "mcp") != 0 && strcmp(space, "openapi") != 0) return false;
     for (size_t i = 0; config->sections[i] != NULL; i++)
@@ -593,7 +593,7 @@ static phi__cfg_entity *phi__cycle_next(const phi_config *config, phi__cfg_step 
     return NULL;
 }
 
-/* Reports a cycle, as "writer -> critic -> writer". */
+/* Reports a cycle, such as "writer -> critic -> writer". */
 static void phi__cycle_say(phi__cycle *c, const phi__cfg_entity *to) {
     phi__buf *words = phi__walk_words(&c->walk);
     size_t i = c->count, first;
