@@ -28,7 +28,8 @@ PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str 
     return true;
 }
 
-/* Returns how many bytes of the needle match after `c` follows `matched` matching bytes. */
+/* Returns the number of matching bytes after the text's next character `c`, if `matched` bytes of
+   the needle matched before it. */
 static size_t phi__finder_next(const phi__finder *finder, size_t matched, char c) {
     while (matched > 0 && finder->needle.at[matched] != c) matched = finder->back[matched - 1];
     return finder->needle.at[matched] == c ? matched + 1 : 0;

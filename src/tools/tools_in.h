@@ -19,8 +19,8 @@ enum {
 
 typedef struct phi__job {
     phi_call call;
-    const phi_toolset *set; /* for a built-in tool */
-    void *user_data;        /* of the tool */
+    const phi_toolset *set; /* the tool's set, if the tool is built in */
+    void *user_data;        /* the tool's user_data */
     phi_memory *memory;     /* the agent's memory */
     phi__io *io;
     phi_arena arena; /* holds arguments and paths */
@@ -87,8 +87,9 @@ PHI__FN size_t phi__reg_count(const phi__registry *registry);
 PHI__FN const phi_tool *phi__reg_at(const phi__registry *registry, size_t index);
 
 /* Copies the tools with these names into `out`, in the order of the names, each once. Returns how
-   many were copied. Unknown names are skipped; unknown[0..*unknown_count) lists them (each may be
-   NULL). The name prun also brings prun_with_memo, so `out` needs room for count + 1 tools. */
+   many were copied. Unknown names are skipped; unknown[0..*unknown_count) lists them (both
+   arguments may be NULL). The name prun also brings prun_with_memo, so `out` needs room for count +
+   1 tools. */
 PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const *names,
                                 size_t count, phi_tool *out, const char **unknown,
                                 size_t *unknown_count);
