@@ -106,7 +106,7 @@ PHI__FN double phi__choose_complexity(const phi_adaptive_options *options, phi_s
            0.3 * phi__choose_part(complex, 3) + 0.2 * phi__choose_part(asked, 5);
 }
 
-/* Lists the strategies that may be chosen. NULL after the last. */
+/* Returns strategy i of those that may be chosen. NULL past the last. */
 static const phi_strategy *phi__adaptive_at(size_t i) {
     switch (i) {
     case 0: return phi__strategy_react();

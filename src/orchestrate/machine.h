@@ -39,7 +39,7 @@ typedef struct phi_strategy_call {
        as written, with its images. Without a system_prompt, the answer has the format of the run */
     bool in_conversation;
     bool tools; /* the model may call the agent's tools before it answers */
-    /* Most tool rounds. One more is not run and fails the call with PHI_LIMIT (default 3) */
+    /* Most tool rounds. A further round is not run and fails the call with PHI_LIMIT (default 3) */
     uint32_t max_tool_rounds;
     uint32_t max_tokens;  /* output tokens (default: the agent's) */
     bool has_temperature; /* send `temperature` (default: the agent's) */
@@ -129,7 +129,8 @@ typedef struct phi_strategy_best {
     bool unfinished; /* only a step towards an answer */
 } phi_strategy_best;
 
-/* The functions of a kind of machine. All but `choose` must be set. Must outlive all its agents. */
+/* The functions of a kind of machine. All but `choose` must be set. The struct must outlive all
+   agents that use it. */
 typedef struct phi_strategy {
     const char *name;   /* name such as "tot"; [a-z0-9_-], at most 31 bytes */
     size_t state_bytes; /* size of a machine: zeroed before BEGIN and load, freed without notice */

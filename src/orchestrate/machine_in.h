@@ -49,14 +49,15 @@ PHI__FN void phi__machine_put_doubles(phi__buf *out, const char *key, const doub
 /* Begins a result in scratch memory. */
 PHI__FN void phi__machine_result(const phi__machine *m, phi__buf *result);
 
-/* Add the last command: the answer or the error. Free `result`, JSON without its last brace. */
+/* Add the last command: the answer or the error. `result` is JSON without its last brace; it is
+   freed. */
 PHI__FN phi_status phi__machine_done(phi__machine *m, phi_str answer, phi_stop_reason reason,
                                      phi__buf *result);
 PHI__FN phi_status phi__machine_fail(phi__machine *m, phi_status status, phi_str message,
                                      phi__buf *result);
 
-/* Saves a machine as JSON: its fields, which include "phase", and its usage unless `usage` is NULL.
-   The caller may write more between these two calls. NULL: no memory. */
+/* Save a machine as JSON: its fields, which include "phase", and its usage unless `usage` is NULL.
+   The caller may write more members between the two calls. NULL: no memory. */
 PHI__FN void phi__machine_save(phi__buf *out, const phi__field *fields, size_t count,
                                const void *state, phi_arena *arena);
 PHI__FN phi_json *phi__machine_saved(phi__buf *out, const phi_usage *usage, phi_arena *arena);
@@ -170,7 +171,7 @@ PHI__FN phi_adaptive_options phi__adaptive_options_of(const void *options); /* f
 typedef struct phi__trm_parsed {
     bool has_score;                          /* from a SCORE line, or from strengths and issues */
     double score;                            /* 0 to 1 */
-    uint32_t strengths, issues, suggestions; /* lines of each */
+    uint32_t strengths, issues, suggestions; /* numbers of lines of each kind */
 } phi__trm_parsed;
 
 PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out);
@@ -210,7 +211,7 @@ typedef struct phi__tot {
     bool by_lines;    /* the last answer was not JSON */
     phi_str source;   /* the answer to repair */
     phi_str *pending; /* thoughts to score */
-    double *sums;     /* sums of their scores so far */
+    double *sums;     /* sums of the scores of `pending` so far */
     uint32_t pending_count, evaluated;
     phi_stop_reason cut; /* stop_reason of the last pending thought */
     /* Best scores after the latest expansions, from the first node at max_depth on. */

@@ -22,8 +22,8 @@
 /* A pending model call. */
 typedef struct phi__strategy_call {
     uint32_t id, max_rounds;
-    uint32_t most_turns, turns; /* turns of its run: limit, and so far */
-    phi_agent child;            /* rt NULL: no agent could be made */
+    uint32_t most_turns, turns; /* turns of the call's run: limit; number so far */
+    phi_agent child;            /* rt is NULL if no agent could be made */
     bool over;
     bool silent;   /* the last answer has no text yet; `text` is from an earlier answer */
     phi__buf text; /* the last answer that has text, as far as received */
@@ -47,11 +47,11 @@ typedef struct phi__strategy_job {
     phi_arena arena, scratch;
     phi__strategy_call calls[PHI__STRATEGY_CALLS]; /* oldest first */
     size_t call_count;
-    uint64_t made, most;   /* model calls: so far, and limit */
+    uint64_t made, most;   /* model calls: number so far; limit */
     uint64_t elapsed_ms;   /* time spent before a restore */
     uint64_t started_us;   /* when this process started the job */
     const phi_json *saved; /* calls in the snapshot, while it is loaded */
-    /* settle: the machine must end now. stopped: it may make no more calls. */
+    /* settle: the machine must end now. stopped: the machine may make no more calls. */
     bool settle, stopped;
     bool over, no_memory; /* over: the job has ended */
     phi_status status;
@@ -186,7 +186,7 @@ static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi__s
             (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL |
             (uint32_t)PHI_HOOK_BEFORE_TOOL_UPDATE | (uint32_t)PHI_HOOK_AFTER_TOOL_UPDATE |
             (uint32_t)PHI_HOOK_QUESTION;
-        d.tools = agent->tools->tools; /* of the run, which may differ from the agent's */
+        d.tools = agent->tools->tools; /* the run's tools, which may differ from the agent's */
         d.tool_count = agent->tools->count;
         d.tool_options.raw_tools = agent->desc.tool_options.raw_tools;
         d.tool_options.raw_tool_count = agent->desc.tool_options.raw_tool_count;
@@ -573,7 +573,7 @@ static void phi__strategy_tell(phi__strategy_job *job, const phi_strategy_event 
 
 /* ---- starting a strategy ---- */
 
-/* Scales `all`, the total of `of` model calls, down to the total of `calls` model calls. */
+/* Scales `all`, an amount for `of` model calls, down to the amount for `calls` model calls. */
 static uint64_t phi__strategy_part(uint64_t all, uint64_t calls, uint64_t of) {
     if (of == 0 || calls >= of) return all;
     return (uint64_t)((double)all / (double)of * (double)calls);
@@ -820,8 +820,8 @@ static void phi__strategy_answer(phi__strategy_job *job) {
     job->filtered = event.stop_reason == PHI_STOP_REASON_GUARD_RAIL;
     if (event.kind == PHI_STRATEGY_FAILED && event.status == PHI_LIMIT &&
         event.tool_rounds <= job->calls[0].max_rounds) {
-        /* The run's calls or a budget are used up. The call stays for its text until the machine
-           stops. */
+        /* The run's calls or a budget are used up. The call is kept until the machine stops,
+           because the machine then gets its text. */
         job->settle = true;
         return;
     }
@@ -883,8 +883,8 @@ PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc) {
 }
 
 /* Returns the result note of the agent's last run. NULL if there is none. An evaluation may have
-   copied the run into the log. The log may also hold notes of other runs: of a strategy's calls,
-   and of branches that were not selected. */
+   copied the run into the log. The loop id tells the note from notes of other runs: of a strategy's
+   calls, and of branches that were not selected. */
 static const phi__note *phi__strategy_last(const phi__agent *agent) {
     const phi_thread *thread = agent->thread;
     phi_str last = agent->line.last_loop_id;

@@ -26,7 +26,7 @@ typedef struct phi_tot_options {
     uint32_t branching_factor; /* most new thoughts in a step (default 8) */
     uint32_t evaluations;      /* calls that score the thoughts of a step (default 3) */
     uint32_t beam_width;       /* thoughts of a level that BFS expands (default 5) */
-    double value_threshold;    /* DFS skips lower scores (default 0.4; negative: skips none) */
+    double value_threshold;    /* DFS skips scores below this (default 0.4; negative: skips none) */
     uint32_t max_depth;        /* depth of the search; first thoughts have depth 1 (default 3) */
     uint32_t min_depth;        /* least depth for an early success (default 2) */
     uint32_t max_nodes;        /* nodes including the problem (default 100) */

@@ -5,7 +5,7 @@ enum {
     PHI__TRM_SUPERVISIONS_MOST = 50, /* phi's own bound on calls */
     PHI__TRM_STEPS_MOST = 20,        /* phi's own bound on calls */
     PHI__TRM_WINDOW = 3,             /* number of scores that must lie close together */
-    PHI__TRM_PROMPT_TOKENS = 200     /* estimated most tokens of phi's own prompts */
+    PHI__TRM_PROMPT_TOKENS = 200     /* upper estimate of the tokens of phi's own prompts */
 };
 
 /* ---- parsing the supervisor's text ---- */
