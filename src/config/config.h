@@ -42,10 +42,10 @@ typedef enum phi_config_format {
     PHI_CONFIG_YAML
 } phi_config_format;
 
-/* Zero means default for every field but path or text. */
+/* Set path, text or both. Zero means default for every other field. */
 typedef struct phi_config_desc {
     phi_allocator allocator;   /* copied (default: the C library's) */
-    size_t memory_limit_bytes; /* for all memory of the config (default: none) */
+    size_t memory_limit_bytes; /* limit for all memory of the config (default: no limit) */
     const char *path;          /* path of a .toml, .json, .yaml or .yml file; copied */
     phi_str text;              /* replaces the file's content; path is then only a name */
     phi_config_format format;
@@ -54,7 +54,7 @@ typedef struct phi_config_desc {
     const char *(*variable_fn)(void *user_data, const char *name);
     void *user_data;
     /* More sections, besides phi.h's own; NULL-ended. Borrowed until the config and its agents are
-       freed. Default: none; another section in a file is then an error. */
+       freed. By default there are none, and a file that has such a section is an error. */
     const phi_config_section *const *sections;
     size_t max_bytes;      /* most bytes of a file (default 4 MiB) */
     uint32_t max_problems; /* most problems kept (default 1,000) */

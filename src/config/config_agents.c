@@ -293,7 +293,8 @@ static phi_status phi__cfg_child_model(phi__cfg_maker *maker, phi__cfg_job *job)
     return PHI_OK;
 }
 
-/* Adds the sub-agents of a job to its tools, with a job for each. PHI_NO_MEMORY, PHI_TOO_BIG. */
+/* Adds the job's sub-agents to its tools, and adds a job for each of them. PHI_NO_MEMORY,
+   PHI_TOO_BIG. */
 static phi_status phi__cfg_child_add(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_used used;
     phi_status status = PHI_OK;
@@ -529,7 +530,7 @@ static void phi__jobs_identity(phi__cfg_job *job, const phi__cfg_profile *taken)
     phi_agent_desc *desc = &job->desc;
     const phi__cfg_table *table = phi__table_profile();
     if (desc->profile != NULL) *profile = *desc->profile;
-    /* These settings are in the desc already, from the host. The file changes them there. */
+    /* The host's values are already in the desc, where the file's values replace them. */
     profile->system_prompt = profile->workspace = NULL;
     profile->thinking = PHI_THINKING_OFF;
     profile->max_tokens = 0;
@@ -591,7 +592,7 @@ static phi_status phi__jobs_prompt(phi__cfg_maker *maker, phi__cfg_job *job,
 static phi_status phi__jobs_model(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_json *node = phi__cfg_model_node(maker, job->taken.provider);
     if (node == NULL && job->desc.model.protocol != NULL) return PHI_OK; /* the host's model */
-    if (node == NULL) node = maker->whole.top.provider; /* a warning needs its place */
+    if (node == NULL) node = maker->whole.top.provider; /* the place for a warning */
     return phi__cfg_model_make(&maker->ground, node, NULL, &job->desc.model, NULL);
 }
 

@@ -22,7 +22,7 @@ typedef struct phi__cfg_job {
     struct phi__cfg_job *next;
     phi__cfg_making making;
     phi_agent_desc desc;
-    phi__cfg_agent taken; /* [agent], then its instance over it; zero for a sub-agent */
+    phi__cfg_agent taken; /* [agent], overwritten by its instance; zero for a sub-agent */
     phi__cfg_sub_agent child;
     uint32_t depth; /* 0 for an agent */
     bool begun;
@@ -79,7 +79,8 @@ PHI__FN phi_status phi__cfg_prompt_make(phi__cfg_ground *ground, const phi_json 
 
 /* The functions below fill parts of a desc. Fields that the file does not set keep their values. */
 
-/* Copies a desc's plain settings, without its ids, before the file's are read over them. */
+/* Copies a desc's plain settings, without its ids, before the file's settings are read over
+   them. */
 PHI__FN void phi__cfg_agent_begin(phi__cfg_agent *a, const phi_agent_desc *desc);
 
 PHI__FN phi_status phi__settings_whole(phi__cfg_maker *maker, phi_agent_desc *desc);

@@ -673,7 +673,7 @@ static void phi__check_member(phi__cfg_walk *walk, const phi__cfg_table *table, 
     phi__walk_back(walk, len);
 }
 
-/* Recursive, as deep as the tables are. */
+/* Recursive. The depth is bounded by the depth of the tables. */
 static void phi__check_table(phi__cfg_walk *walk, const phi__cfg_table *table, const phi_json *node,
                              bool at_top) {
     phi_json_iter it = phi_json_each(node);

@@ -169,14 +169,14 @@ typedef struct phi__cfg_field {
     PHI__C_NAMED(of, member, kind, PHI__ONLY_REFERENCE, space, fallback, text)
 
 /* The struct of a table begins with `uint64_t set`, unless the table is plain. Bit i is set if
-   field i was in the file. The fields of `base` come first: bit 0 is the first of them. At most 64
-   fields in all. */
+   field i was in the file. The fields of `base` come first, so bit 0 is the first field of `base`.
+   At most 64 fields in all. */
 typedef struct phi__cfg_table {
     char name[PHI__CFG_KEY_SIZE]; /* such as "provider", for docs */
     char text[PHI__CFG_TEXT_SIZE];
     const phi__cfg_field *fields;
     size_t count;
-    phi__cfg_table_fn base; /* more fields of the same struct, before these; NULL: none */
+    phi__cfg_table_fn base; /* table with the first fields of the struct; NULL: none */
     bool open;              /* any other key is a text, too (blocks of a system prompt) */
     bool plain;             /* the struct is a public type, which has no `set` */
 } phi__cfg_table;
@@ -219,7 +219,7 @@ PHI__FN const phi__cfg_field *phi__fields_find(const phi__cfg_table *table, phi_
 /* True if the field was in the file. phi__cfg_take has filled `taken`. Not for plain tables. */
 PHI__FN bool phi__fields_has(const phi__cfg_table *table, const void *taken, const char *key);
 
-/* Returns the largest value of a field's type; for seconds, that of its milliseconds. */
+/* Returns the largest value of a field's type; for seconds, the largest number of milliseconds. */
 PHI__FN double phi__fields_most(const phi__cfg_field *field);
 
 /* Returns the table of a whole file, without the sections of other headers. */
@@ -338,7 +338,7 @@ typedef struct phi__cfg_making {
     const phi_json *node; /* the agent's table; NULL: the default agent */
     const phi_json *base; /* [agent]; NULL if there is none, and for a sub-agent */
     bool is_child;
-    bool has_own_key; /* a sub-agent whose key differs from its caller's */
+    bool has_own_key; /* true for a sub-agent whose key differs from its caller's */
     phi_agent_desc *desc;
     const phi_agent_desc *top; /* desc of the agent itself, or of a sub-agent's caller */
     phi_profile profile;       /* desc->profile points here */
@@ -369,7 +369,7 @@ typedef struct phi__cfg_used {
 struct phi_config_section {
     const char *name;            /* the section's key at the top of a file, such as "mcp" */
     const phi__cfg_field *field; /* the section's field at the top: TABLE or TABLES */
-    const char *space;           /* namespace of its instances; NULL: none */
+    const char *space;           /* namespace of the section's instances; NULL: none */
     /* Checks the section, and makes the parts that agents share. node is NULL if the file has no
        such section. *state is passed to the other functions. Problems are added to
        ground->problems. Any status but PHI_OK ends the making of agents. `begin` is NULL if the
@@ -419,7 +419,8 @@ PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const
 PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const char **out, char *why,
                                     size_t size);
 
-/* Like phi__cfg_resolve, but a path that cannot be resolved is a problem, and the status PHI_OK. */
+/* Like phi__cfg_resolve, but a path that cannot be resolved is reported as a problem, and the
+   status is then PHI_OK. */
 PHI__FN phi_status phi__cfg_absolute(phi__cfg_ground *ground, const phi_json *node,
                                      const char *field, const char *path, const char **out);
 

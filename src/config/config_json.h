@@ -55,8 +55,8 @@ enum { PHI_SETTINGS_SECRETS = 1 /* also write api_key and the values of headers 
                      too. "compat" also has "quirks", by the names of PHI_QUIRK_. If "quirks" is
                      present, the other members of "compat" are not read
 
-   A zero field is written as the default that it means (in "context": the default without an
-   agent). A field without a member in this shape is written only if it is set. flags:
+   A zero field is written as the default that it means (in "context", the default that applies
+   without an agent). A field without a member in this shape is written only if it is set. flags:
    PHI_SETTINGS_SECRETS, or 0, which writes api_key and the values of headers as "". *out is in the
    arena. PHI_BAD_ARG, PHI_NO_MEMORY. Threads: any, one at a time with an arena. */
 PHI_API phi_status phi_settings_to_json(const phi_settings *settings, uint32_t flags,

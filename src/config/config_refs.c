@@ -34,7 +34,8 @@ static const phi__cfg_entity *phi__cfg_names_each(const phi_config *config, phi_
     return NULL;
 }
 
-/* Adds an entity. If `listed`, checks for cycles and messages see it, too. False: no memory. */
+/* Adds an entity. If `listed`, messages and the search for cycles see the entity, too. False: no
+   memory. */
 static bool phi__cfg_names_add(phi_config *config, phi__cfg_entity *entity, bool listed) {
     if (!phi__map_room(&config->entities)) return false;
     phi__map_add(&config->entities, phi__hash(entity->name, 0), entity);
@@ -52,7 +53,8 @@ static bool phi__cfg_names_add(phi_config *config, phi__cfg_entity *entity, bool
 /* most levels of fields in tables */
 enum { PHI__CFG_DEEPEST = 8 };
 
-/* Returns the name that an id declares. Sets *qualified to the id's namespace, if it differs. */
+/* Returns the name that an id declares. Sets *qualified to the id's namespace if it differs from
+   `space`, else to "". */
 static phi_str phi__entities_name(const char *space, phi_str id, phi_str *qualified) {
     phi__cfg_ref ref = phi__refs_parse(id);
     *qualified = PHI__LIT("");

@@ -4,7 +4,7 @@
 /* ---- the choice of a strategy ---- */
 
 enum {
-    PHI__ADAPTIVE_LOOK = 8192, /* searched bytes of a prompt, so that the choice is fast */
+    PHI__ADAPTIVE_LOOK = 8192, /* only these first bytes of a prompt are searched, for speed */
     PHI__ADAPTIVE_WORD = 64    /* bytes of a listed word, with its NUL */
 };
 

@@ -71,7 +71,7 @@ static void phi__eval_gone(phi__agent *child);
 static const phi__child_watch phi__eval_watch = {false, false,          NULL,
                                                  NULL,  phi__eval_over, phi__eval_gone};
 
-/* Ranks an outcome: 2 if the branch gave an answer, also if a limit ended its run; 1 if it
+/* Ranks an outcome: 2 if the branch gave an answer, even if a limit ended its run; 1 if it
    succeeded without an answer; 0 if it failed. */
 static int phi__select_rank(const phi_branch *branch) {
     if (branch->status != PHI_OK && branch->status != PHI_LIMIT) return 0;
@@ -303,8 +303,9 @@ static phi_status phi__eval_make_child(phi__eval *e, size_t index, const phi_age
 
 /* ---- loop ids ---- */
 
-/* Names the loops of all seats with a child: "session.segment.N". All share one count, which starts
-   above every count used in their segments. Skips ids that a host has used. False: no memory. */
+/* Names the loops of all seats with a child: "session.segment.N". All loops share one count, which
+   starts above every count used in their segments. Skips ids that a host has used. False: no
+   memory. */
 static bool phi__eval_name_loops(phi__eval *e) {
     const phi__agent *agent = e->agent;
     phi__session *session = agent->line.session;

@@ -77,8 +77,8 @@ PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
 /* Returns a * b, or UINT64_MAX on overflow. */
 PHI__FN uint64_t phi__bill_times(uint64_t a, uint64_t b);
 
-/* Returns the worst case of a prompt with `prompt_tokens`, limited by desc->max_calls. Each model
-   call answers with at most answer_tokens. */
+/* Sets *out to the worst case of a prompt of prompt_tokens tokens, limited by desc->max_calls. Each
+   model call answers with at most answer_tokens. */
 PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
                                 const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
                                 phi_strategy_bill *out);
@@ -181,7 +181,7 @@ PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out);
 
 typedef struct phi__tot_node {
     uint32_t parent, depth, children;
-    bool finished;               /* at max_depth, or a whole solution above it */
+    bool finished;               /* at max_depth, or a whole solution at a smaller depth */
     double score;                /* node 0 has no score */
     phi_stop_reason stop_reason; /* LENGTH, GUARD_RAIL: the model's answer was cut off here */
     phi_str content;
@@ -229,7 +229,7 @@ PHI__FN phi_tot_options phi__tot_options_of(const void *options); /* fills in de
 
 typedef struct phi__got_node {
     uint32_t parent, depth, children, links, votes; /* links: connections to or from the node */
-    int32_t support; /* supporting connections to the node, less contradicting ones */
+    int32_t support; /* supporting connections to the node, minus contradicting ones */
     bool kept;       /* takes part in the aggregation */
     bool has_weight;
     double weight;               /* 0 to 1 */

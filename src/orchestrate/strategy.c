@@ -257,7 +257,8 @@ static phi_status phi__scall_run(const phi__strategy_job *job, const phi_strateg
     return status;
 }
 
-/* Makes the agent of a call, from a snapshot with its run, or as a new agent with a new run. */
+/* Makes the agent of a call: from a snapshot that includes its run, or a new agent with a new
+   run. */
 static phi_status phi__scall_start(phi__strategy_job *job, phi__strategy_call *slot,
                                    const phi_strategy_call *call, const phi_json *saved) {
     phi_runtime *rt = job->agent->rt;

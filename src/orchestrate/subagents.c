@@ -154,7 +154,7 @@ static phi__child *phi__child_make(phi__children *all) {
     return child;
 }
 
-/* Gives a sub-agent the model of the calling agent, and its credential hook. False: no memory. */
+/* Gives a sub-agent the model and the credential hook of the calling agent. False: no memory. */
 static bool phi__child_inherit(const phi__agent *parent, phi_arena *scratch, phi_agent_desc *out) {
     out->model = parent->desc.model;
     if (out->provider == NULL) {

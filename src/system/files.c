@@ -158,7 +158,8 @@ static int phi__exact_part(int dir, const char *name, int flags, int *out) {
     return error == ENOTDIR && S_ISDIR(info.st_mode) ? (int)PHI__EXACT_LINK : error;
 }
 
-/* Replaces the way's directory by its directory `name`. If `make`, makes a missing one. */
+/* Replaces the way's directory by its subdirectory `name`. If `make`, makes a missing
+   subdirectory. */
 static int phi__exact_enter(phi__way *way, const char *name, bool make) {
     int next, error = phi__exact_part(way->dir, name, PHI__EXACT_PASS_FLAGS, &next);
     if (error == ENOENT && make) {

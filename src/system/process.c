@@ -143,8 +143,9 @@ static int phi__spawn_call(const phi__spawn *spawn, char **environment, pid_t *p
     return error;
 }
 
-/* If posix_spawn cannot change the directory, a shell does, and then replaces itself by the program
-   in the same process. One difference: for "no such program" it exits with code 127. */
+/* If posix_spawn cannot change the directory, a shell changes it, and then replaces itself by the
+   program in the same process. One difference: if there is no such program, the shell exits with
+   code 127. */
 #if !defined(PHI__SPAWN_CHDIR)
 static int phi__spawn_by_shell(phi_memory *memory, const phi__spawn *spawn, char **environment,
                                pid_t *pid) {
@@ -338,7 +339,7 @@ static void phi__process_exit_forget(phi__process *p) {
     p->exit_watch.fd = -1;
 }
 
-/* True if the child has exited. Leaves it a zombie, and begins the grace of its streams. */
+/* True if the child has exited. Leaves the child a zombie, and begins the grace of its streams. */
 static bool phi__process_look(phi__process *p) {
     int result;
     if (p->state != PHI__PROCESS_RUNNING) return true;
@@ -394,7 +395,7 @@ static void phi__process_release(phi__process *p) {
     phi__free(phi__io_memory(io), p, sizeof *p);
 }
 
-/* Called after each callback. False: the callback freed the process, which is gone now. */
+/* Called after each callback. False: the callback freed the process. */
 static bool phi__process_returned(phi__process *p) {
     p->in_callback = false;
     if (!p->freed) return true;

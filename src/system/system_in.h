@@ -189,7 +189,7 @@ PHI__FN void phi__process_resume(phi__process *process);
 
 /* With keep_input: queues a copy of the bytes for the child's stdin, and writes at once those that
    fit. Never waits. PHI_OK: *taken bytes were queued; if fewer than len, `room` is called later.
-   PHI_STALE: stdin was closed, by phi__process_end_input, by the child or by its end.
+   PHI_STALE: stdin was closed by phi__process_end_input or by the child, or the child has ended.
    PHI_NO_MEMORY: no byte was queued. */
 PHI__FN phi_status phi__process_write(phi__process *process, const char *bytes, size_t len,
                                       size_t *taken);

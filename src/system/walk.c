@@ -20,7 +20,7 @@
 enum { PHI__WALK_HELD = 65536, /* most bytes of queued names at one level */ PHI__WALK_DEPTH = 64 };
 
 typedef struct phi__walk_level {
-    DIR *dir;        /* NULL: read to its end */
+    DIR *dir;        /* NULL after it was read to its end */
     phi__buf names;  /* queued names of directories, each after a NUL */
     size_t path_len; /* bytes of the path before a name, including the slash */
 } phi__walk_level;

@@ -50,7 +50,7 @@ static const char *phi__deny_rm(phi__buf *out, const char *at) {
     return at;
 }
 
-/* Appends each rm of a plain command, with its flags in one form. */
+/* Appends each rm of the command `plain` that has the flags r and f, written as "rm -rf". */
 static void phi__deny_removals(phi__buf *out, const char *plain) {
     while (*plain != '\0') {
         phi_str word = phi__deny_word(plain);

@@ -89,7 +89,7 @@ static bool phi__ls_add(phi__list_run *list, phi_str name) {
     return true;
 }
 
-/* Writes the path as the model gave it, and the name below it, in one line. */
+/* Writes the path as the model gave it, followed by the name below that path, in one line. */
 static void phi__ls_write(phi__list_run *list, phi_str relative) {
     phi__buf *out = &list->out;
     size_t n = strlen(list->path);

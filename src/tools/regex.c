@@ -1032,7 +1032,7 @@ enum {
     PHI__RE_POOL = 262144 /* instructions of all states together */
 };
 
-/* The kind of character before the current position. Only states with tests distinguish it. */
+/* The kind of character before the current position. Only states with tests depend on it. */
 typedef enum phi__re_before {
     PHI__RE_BEFORE_ANY,
     PHI__RE_BEFORE_LINE,

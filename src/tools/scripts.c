@@ -497,7 +497,7 @@ static void phi__scripts_late(phi__timer *timer) {
     char words[64];
     phi__process_free(job->process);
     job->process = NULL;
-    /* A fired timer is not set any more, and setting it needs memory. Set it for later scripts. */
+    /* Set the fired timer again, for later scripts. This needs memory. */
     if (phi__io_timer_set(job->agent->rt->io, &job->deadline, UINT64_MAX) != PHI_OK) {
         phi__scripts_no_memory(job);
         return;
@@ -513,7 +513,7 @@ static void phi__scripts_tick(phi__timer *timer) {
     phi__io *io = job->agent->rt->io;
     uint32_t timeout = phi__scripts_timeout(job);
     char words[160], text[200];
-    /* A fired timer is not set any more, and setting it needs memory. Set it again. */
+    /* Set the fired timer again. This needs memory. */
     if (phi__io_timer_set(io, &job->tick, UINT64_MAX) != PHI_OK) {
         phi__scripts_no_memory(job);
         return;

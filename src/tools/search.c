@@ -100,7 +100,7 @@ typedef enum phi__search_phase {
 typedef struct phi__search_own {
     phi__search_phase phase;
     phi__regex *regex;
-    phi__ignore include; /* `include` as a rule: an entry that it matches is searched */
+    phi__ignore include; /* `include` as a rule: it matches the entries to search */
     phi__ignored ignored;
     phi__ordered *tree;       /* NULL: the path is one file */
     phi__ordered_entry entry; /* kept while the ignore files are tested */
@@ -118,7 +118,7 @@ typedef struct phi__search_own {
     bool first, whole; /* first: nothing was scanned yet; whole: the file was read to its end */
     bool found;        /* the line at `at` matches; its end is being looked for */
     uint64_t line;     /* number of the line at `begin` */
-    size_t begin;      /* start of the line in the piece; 0 if it began in an earlier one */
+    size_t begin;      /* start of the line in the piece; 0 if the line began earlier */
     phi__buf head;     /* first bytes of a line that began in an earlier piece */
     size_t head_bytes; /* number of that line's bytes in earlier pieces */
 } phi__search_own;
@@ -491,7 +491,8 @@ static void phi__search_late(phi__timer *timer) {
 #ifndef PHI_NO_PROCESS
 
 /* After the last line of a file, rg may write a notice that the rest is binary. The notice has no
-   NUL, so it precedes the next file name. Removes it from search->line, and keeps the name. */
+   NUL, so it precedes the next file name. Removes the notice from search->line, and keeps the file
+   name. */
 static void phi__search_notice(phi__search *search) {
     static const char words[] =
         ": WARNING: stopped searching binary file after match (found \"\\0\" "

@@ -29,7 +29,7 @@ typedef struct phi__job {
     bool ended;
     phi_flow (*go)(struct phi__job *job); /* does a slice of the work */
 #ifndef PHI_NO_FILES
-    const char *path, *place; /* as given by the model; resolved */
+    const char *path, *place; /* the path as given by the model; the resolved path */
     size_t roots;             /* number of roots tried so far */
     phi__resolve *resolve;    /* resolves the place, then a root */
     phi_flow (*placed)(struct phi__job *job);
@@ -76,7 +76,7 @@ PHI__FN void phi__reg_free(phi__registry *registry); /* NULL is harmless */
 
 /* Adds a tool, or replaces the tool of the same name. The struct is copied. Its pointers are
    borrowed until the registry, and all agents that got the tool from it, are freed. PHI_BAD_ARG:
-   the tool has no name, or no start. */
+   the tool has no name, or no start function. */
 PHI__FN phi_status phi__reg_add(phi__registry *registry, const phi_tool *tool);
 
 /* Returns the tool of that name, or NULL. */
