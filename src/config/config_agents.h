@@ -41,13 +41,12 @@ typedef struct phi_agents phi_agents;
 
 /* Zero means default for every field. */
 typedef struct phi_agents_desc {
-    /* Desc for all agents. It sets the fields that no file has (hook_fn, user_data, filters,
-       provider, token_counter...), and the defaults of other fields. A value in the file wins; each
-       limit is replaced separately. failover and model are taken whole, from the file or from here.
-       Compaction is off until the file or base.compaction has max_context_tokens. A limit in the
-       file ends limits.disable. base.profile fills what base leaves unset; then the file is read
-       over both. The profile's skills choose from [skills]; without that section the host loads the
-       skills.
+    /* Desc for all agents: fields that no file has (hook_fn, user_data, filters, provider,
+       token_counter...), and defaults of other fields. The file's values win, limit by limit.
+       failover and model are taken whole, from the file or from here. Compaction is off until the
+       file or base.compaction has max_context_tokens. A limit in the file ends limits.disable.
+       base.profile fills what base leaves unset; then the file is read over both. The profile's
+       skills choose from [skills]; without that section the host loads the skills.
 
        Sub-agents get only hook_fn, at BEFORE_TOOL and AFTER_TOOL. They also get it at CREDENTIAL if
        they use the agent's server without their own provider or api_key: see phi_hook.model.

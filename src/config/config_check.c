@@ -103,7 +103,8 @@ static bool phi__unknown_elsewhere(phi__cfg_walk *walk, const phi__cfg_table *ta
     return u.found > 0;
 }
 
-/* Returns the only field whose last word is `key`, as "key" in api_key. NULL: none, or several. */
+/* Returns the only field whose last word is `key`, such as api_key for "key". NULL: there is no
+   such field, or there are several. */
 static const char *phi__unknown_ending(const phi__cfg_table *table, phi_str key) {
     const phi__cfg_field *field;
     const char *found = NULL;
@@ -550,7 +551,7 @@ static void phi__check_key(phi__cfg_walk *walk, phi_str key, const phi_json *nod
     phi__walk_error_key(walk, node);
 }
 
-/* Checks a table with any keys, of texts or of tables. */
+/* Checks a table whose keys may be any names, and whose values are texts or tables. */
 static void phi__check_map(phi__cfg_walk *walk, const phi__cfg_field *field, const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;

@@ -23,8 +23,8 @@ typedef enum phi__cfg_kind {
     PHI__CFG_NUMBER,     /* double */
     PHI__CFG_SECONDS,    /* uint32_t milliseconds; the file has seconds */
     PHI__CFG_CHOICE,     /* int or enum of `choices`; ignores case, - and _ */
-    PHI__CFG_TEXTS,      /* phi__cfg_texts, or its two members in another struct: an array of texts,
-                            or of names in `choices` */
+    PHI__CFG_TEXTS,      /* phi__cfg_texts, or the same two members in another struct: a list of
+                            texts, or of names in `choices` */
     PHI__CFG_BITS,       /* uint32_t or uint64_t: an array of `choices`, whose values are bits */
     PHI__CFG_TABLE,      /* const phi_json *: a table of kind `table`; NULL: not set */
     PHI__CFG_TABLES,     /* const phi_json *: an array of tables of kind `table` */
@@ -177,7 +177,7 @@ typedef struct phi__cfg_table {
     const phi__cfg_field *fields;
     size_t count;
     phi__cfg_table_fn base; /* table with the first fields of the struct; NULL: none */
-    bool open;              /* any other key is a text, too (blocks of a system prompt) */
+    bool open;              /* any other key may hold a text (blocks of a system prompt) */
     bool plain;             /* the struct is a public type, which has no `set` */
 } phi__cfg_table;
 

@@ -425,7 +425,7 @@ PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
     phi_memory_init(&memory, &desc->allocator, desc->memory_limit_bytes);
     config = (phi_config *)phi__alloc(&memory, sizeof *config);
     if (config == NULL) return NULL;
-    config->memory = memory; /* from now on, it also counts the config's block */
+    config->memory = memory; /* this copy counts the config's own block, too */
     phi_arena_init(&config->arena, &config->memory, 0);
     phi__prob_init(&config->problems, &config->memory, desc->max_problems);
     phi__marks_init(&config->marks, &config->arena);

@@ -21,7 +21,8 @@ static const phi__cfg_entity *phi__cfg_names_find(const phi_config *config, cons
     return NULL;
 }
 
-/* Returns the next entity of that name in any namespace, or NULL. *probe is 0 for the first. */
+/* Returns the next entity of that name in any namespace, or NULL. *probe is 0 before the first
+   call. */
 static const phi__cfg_entity *phi__cfg_names_each(const phi_config *config, phi_str name,
                                                   size_t *probe) {
     uint64_t hash = phi__hash(name, 0);

@@ -280,7 +280,7 @@ static const char *phi__cfg_said_text(phi_arena *arena, const phi_json *node) {
 }
 
 /* Sets *out to the JSON text of an object, given as a table or as text. *out is unchanged if the
-   node is NULL, null or invalid; an invalid one adds a problem for `field`. PHI_NO_MEMORY. */
+   node is NULL, null or invalid; an invalid node adds a problem for `field`. PHI_NO_MEMORY. */
 static phi_status phi__cfg_said_object(phi__cfg_ground *ground, const phi_json *node,
                                        const char *field, const char **out) {
     char words[200];

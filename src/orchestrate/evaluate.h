@@ -6,8 +6,8 @@
    any agent. When all branches have ended, the evaluation selects one: by its position, by its
    tokens, by a judge (a model that compares the answers), or by a function of the host. Then every
    branch becomes a lane of the agent's thread. The lane of the selected branch becomes the active
-   lane, and the other lanes can be read with phi_thread_view. Meanwhile the agent has no run of its
-   own but is busy: prompts and changes return PHI_BUSY.
+   lane, and the other lanes can be read with phi_thread_view. Meanwhile the agent itself has no
+   run, but is busy: prompts and changes return PHI_BUSY.
 
    A branch whose run failed is selected only if all have failed. phi_abort of the agent ends the
    branches, the judge and the evaluation, and the active lane stays the same. phi_abort of a branch

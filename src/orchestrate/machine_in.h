@@ -225,7 +225,7 @@ PHI__FN phi_tot_options phi__tot_options_of(const void *options); /* fills in de
 
 /* ---- Graph-of-Thoughts: got.c. Node 0 is the problem; thoughts are numbered as they are made. A
    node's edge from its parent means "generates" for the problem and "refines" for a thought.
-   Connections are stored as edges of their own ---- */
+   Connections are stored as separate edges ---- */
 
 typedef struct phi__got_node {
     uint32_t parent, depth, children, links, votes; /* links: connections to or from the node */

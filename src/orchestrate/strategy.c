@@ -1,7 +1,7 @@
 /* strategy.c - runs a strategy as the provider of an agent.
 
-   Each model call of the agent becomes a job. The job gives the answers of its own model calls to
-   the strategy's machine and carries out the machine's commands.
+   Each model call of the agent becomes a job. The job makes model calls, gives their answers to the
+   strategy's machine and carries out the machine's commands.
 
    A job lasts from the provider's open to its close. It owns the machine, the machine's arena, and
    one hidden child agent for each model call. Answers reach the machine in the order of the calls,

@@ -33,8 +33,8 @@ typedef struct phi_tot_options {
     uint32_t max_duration_ms;  /* time limit; then the best thought is the answer (default: none) */
     uint32_t top_k;            /* candidates in the result (default 3) */
     double early_success_threshold; /* score that ends the search (default 1.0) */
-    /* Once the search has reached max_depth: ends the search if the best score improves by less
-       than min_score_improvement over this many expansions (default: never) */
+    /* Ends the search if the best score improves by less than min_score_improvement over this many
+       expansions, counted once the search has reached max_depth (default: never) */
     uint32_t convergence_window;
     double min_score_improvement; /* see convergence_window (default 0.02) */
     uint32_t max_parse_retries;   /* repairs of an unreadable answer (default 1) */

@@ -174,7 +174,7 @@ typedef struct phi__process_desc {
     /* Called once: the child exited with `code`, or with code -1 was killed by `signal_number`. If
        both are unknown, they are -1 and 0. Both streams were read to their ends. If a grandchild
        holds them open, they are read for at most 100 ms of the io's clock after the exit, and then
-       at most 1 MiB more. A stopped stream is waited for. */
+       at most 1 MiB more. The callback waits for a stopped stream. */
     void (*exited)(void *ctx, int code, int signal_number);
     void *ctx;
 } phi__process_desc;

@@ -1,7 +1,7 @@
 /* glob.c - patterns of paths and ignore files. Matching needs no recursion: a mismatch retries only
    the last star, then the last double star. An earlier star of the same path part cannot help,
    because the last one can skip all that the earlier one could. Earlier parts end at their slashes.
-   An earlier double star would only begin later. */
+   To retry an earlier double star would only let the last one begin later. */
 #include "tools/match_in.h"
 
 /* ---- sets ---- */

@@ -1,6 +1,6 @@
-/* read_file.c - the tool that reads text, with line numbers, or an image, a PDF or audio, in
-   base64; a slice a step. Lines are numbered as they arrive. Room for the header is left before the
-   lines, because the header's numbers are known only at the end. */
+/* read_file.c - the tool that reads a file in slices: text with line numbers, or an image, a PDF or
+   audio in base64. Lines are numbered as they arrive. Room for the header is left before the lines,
+   because the header's numbers are known only at the end. */
 #include "agent/agent.h"
 #include "tools/job_in.h"
 #include "base/base_in.h"
