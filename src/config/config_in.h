@@ -163,7 +163,7 @@ typedef struct phi__cfg_field {
     PHI__C_TABLE_AS(of, part.member, #member, TABLE, PHI__CFG_PART, table, text)
 #define PHI__C_TABLES(of, member, table, text)                                                     \
     PHI__C_TABLE_AS(of, member, #member, TABLES, 0, table, text)
-#define PHI__C_NAMED(of, member, kind, flags, space, fallback, text) /* names in `space` */        \
+#define PHI__C_NAMED(of, member, kind, flags, space, fallback, text) /* a name in `space` */       \
     PHI__C_ROW(of, member, #member, kind, flags, NULL, NULL, NULL, space, 0, 0, fallback, text)
 #define PHI__C_REF(of, member, kind, space, fallback, text)                                        \
     PHI__C_NAMED(of, member, kind, PHI__ONLY_REFERENCE, space, fallback, text)

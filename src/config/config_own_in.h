@@ -30,7 +30,7 @@ typedef struct phi__cfg_entity {
     const phi_json *node; /* the entity's table */
     const phi__cfg_table *table;
     phi_str path;     /* such as "provider.instances[1]" */
-    uint8_t visiting; /* for the search for cycles: 1: on the path, 2: done */
+    uint8_t visiting; /* for the search for cycles: 1 is on the path, 2 is done */
 } phi__cfg_entity;
 
 struct phi_config {

@@ -712,7 +712,7 @@ static const char *phi__rules_api(phi_str model) {
     return NULL;
 }
 
-/* Reports a model that needs another protocol than the default one. */
+/* Reports a model that needs a protocol other than the default. */
 static void phi__rules_model(phi__cfg_walk *walk, const char *path, const phi_json *table) {
     const phi_json *model = phi_json_get(table, "model");
     const char *api = phi__rules_api(phi__json_text_of(model));

@@ -365,7 +365,7 @@ static phi_model phi__cfg_model_preset(const char *preset, const char *url, cons
     phi_model model = phi_model_preset(preset, id, key);
     if (model.protocol == NULL) return phi_model_anthropic(id, key);
     if ((model.quirks & PHI_QUIRK_OPEN_KEY) != 0 && url != NULL && url[0] != '\0')
-        model.base_url = url; /* a server of the user */
+        model.base_url = url; /* the user's own server */
     return model;
 }
 

@@ -8,7 +8,7 @@ enum {
     PHI__ADAPTIVE_WORD = 64    /* bytes of a listed word, with its NUL */
 };
 
-/* Word lists. They extend the words of the study by inflections and words of similar meaning. */
+/* Word lists, which include inflections and words of similar meaning. */
 static const char phi__choose_puzzle[] =
     "brain teaser|crossword|game of 24|improve|iterate|logic puzzle|puzzle|puzzles|recursive|"
     "refine|riddle|riddles|sudoku";

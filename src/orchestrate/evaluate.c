@@ -40,7 +40,7 @@ typedef enum phi__eval_phase {
 struct phi__eval {
     phi__attached attached;
     phi__agent *agent;
-    phi_arena arena; /* owns the arrays behind `pub` and the seats */
+    phi_arena arena; /* holds the arrays of `pub`, and the seats */
     phi_evaluation pub;
     phi_branch *branches;
     phi__seat *seats; /* one for each branch, then one for the judge */

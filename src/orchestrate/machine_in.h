@@ -151,7 +151,7 @@ typedef struct phi__cot_parsed {
     size_t step_count;
 } phi__cot_parsed;
 
-/* Borrows the text. */
+/* Parses an answer. The parts in *out borrow the text. */
 PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out);
 
 typedef struct phi__aot_parsed {
@@ -205,7 +205,7 @@ typedef struct phi__tot {
     phi__tot_tree tree;
     uint32_t at; /* node being expanded */
     bool repairing;
-    uint32_t repairs;    /* repairs of this answer */
+    uint32_t repairs;    /* repairs of `source` so far */
     uint32_t retries[2]; /* retries in generations and in evaluations */
     uint32_t parser_errors, pruned;
     bool by_lines;    /* the last answer was not JSON */

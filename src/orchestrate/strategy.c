@@ -49,7 +49,7 @@ typedef struct phi__strategy_job {
     size_t call_count;
     uint64_t made, most;   /* model calls: number so far; limit */
     uint64_t elapsed_ms;   /* time spent before a restore */
-    uint64_t started_us;   /* when this process started the job */
+    uint64_t started_us;   /* time at which this process started the job */
     const phi_json *saved; /* calls in the snapshot, while it is loaded */
     /* settle: the machine must end now. stopped: the machine may make no more calls. */
     bool settle, stopped;
@@ -918,7 +918,7 @@ PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena,
         job->desc->strategy->best(job->state, &out->best);
         out->running = true;
         if (phi__arena_str(arena, out->best.text, &out->best.text)) return PHI_OK;
-        memset(out, 0, sizeof *out); /* best.text belonged to the strategy */
+        memset(out, 0, sizeof *out); /* best.text is not ours: it belonged to the strategy */
         return PHI_NO_MEMORY;
     }
     if (agent->run != NULL) return PHI_NOT_FOUND;

@@ -19,8 +19,8 @@ typedef struct phi__children {
 typedef struct phi__child {
     phi__link link;
     phi__children *of;
-    phi_subagent_desc *desc; /* NULL: frozen */
-    phi__agent *agent;       /* NULL: frozen, or freed */
+    phi_subagent_desc *desc; /* NULL if the child is frozen */
+    phi__agent *agent;       /* NULL if the child is frozen, or its agent was freed */
     phi_call call;           /* the call that waits for the child; rt is NULL if none waits */
     bool spawned;            /* phi_spawn made it, and the host waits for its result */
     bool running;

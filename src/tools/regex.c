@@ -110,10 +110,10 @@ static inline bool phi__re_is(const phi__re_parser *p, char c) {
 
 enum {
     PHI__RE_PATTERN_BYTES = 4096,
-    PHI__RE_DEPTH = 100,        /* nesting of groups and repetitions */
+    PHI__RE_DEPTH = 100,        /* deepest nesting of groups and repetitions */
     PHI__RE_REPEAT = 1000,      /* the greatest count in braces */
-    PHI__RE_CODES = 16384,      /* instructions of a program */
-    PHI__RE_RANGES = 65536,     /* ranges of all sets of a pattern */
+    PHI__RE_CODES = 16384,      /* most instructions of a program */
+    PHI__RE_RANGES = 65536,     /* most ranges of all sets of a pattern */
     PHI__RE_CACHE = 1024 * 1024 /* bytes for computed states, approximately */
 };
 
@@ -750,7 +750,8 @@ static uint32_t phi__re_choice(phi__re_parser *p) {
     return phi__re_row_end(p, &row, PHI__RE_ALT);
 }
 
-/* PHI_BAD_ARG: *error names the pattern's fault. The caller always frees the tree. */
+/* Parses a pattern into a tree, which the caller always frees. PHI_BAD_ARG: *error names the
+   fault. */
 static phi_status phi__re_parse(phi__re_tree *tree, phi_memory *memory, phi_str pattern,
                                 bool ignore_case, phi__regex_error *error) {
     memset(tree, 0, sizeof *tree);
@@ -1029,7 +1030,7 @@ enum {
     PHI__RE_MATCHED, /* table entry: the line matches */
     PHI__RE_FIRST,   /* number of the first state */
     PHI__RE_STATES = 4096,
-    PHI__RE_POOL = 262144 /* instructions of all states together */
+    PHI__RE_POOL = 262144 /* most instructions of all states together */
 };
 
 /* The kind of character before the current position. Only states with tests depend on it. */
@@ -1195,7 +1196,7 @@ static uint16_t phi__re_starting(phi__regex *regex) {
     if (regex->start != PHI__RE_UNKNOWN) return regex->start;
     memset(regex->next, 0, regex->words * sizeof *regex->next);
     phi__re_reach(regex, regex->next, 0);
-    regex->matched = false; /* the step of the next symbol finds the match */
+    regex->matched = false; /* the next symbol's step finds the match */
     regex->start = phi__re_intern(regex, PHI__RE_BEFORE_LINE);
     return regex->start;
 }

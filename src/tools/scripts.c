@@ -20,7 +20,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Copies one word from *at to *to and advances both; *to has room. False: a quote is not closed. */
+/* Copies one word from *at to *to, which must have room, and advances both. False: a quote is not
+   closed. */
 static bool phi__split_next(const char **at, char **to) {
     const char *from = *at;
     char quote = '\0';

@@ -112,7 +112,7 @@ typedef struct phi__search_own {
     /* the text of the file */
     char *text;
     size_t from, have; /* the bytes read but not scanned: their place; their number */
-    size_t piece;      /* bytes of `have` in the piece being scanned */
+    size_t piece;      /* bytes of `have` that belong to the piece being scanned */
     size_t at;         /* place in the piece */
     size_t tail;       /* bytes of an incomplete character at the end of the last piece */
     bool first, whole; /* first: nothing was scanned yet; whole: the file was read to its end */

@@ -721,7 +721,7 @@ PHI_API phi_status phi_skills_load(phi_skills *skills, const char *dir, const ch
 
 /* ---- the index of skills ---- */
 
-enum { PHI__SKILLS_PROMPT_CHARACTERS = 1024 }; /* of a description; from the AgentSkills standard */
+enum { PHI__SKILLS_PROMPT_CHARACTERS = 1024 }; /* of each description; the AgentSkills limit */
 
 static void phi__skills_field(phi__buf *out, const char *name, phi_str text) {
     phi__buf_printf(out, "    <%s>", name);

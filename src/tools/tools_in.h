@@ -128,7 +128,8 @@ typedef struct phi__tool_name {
     bool cut, exact; /* exact: no character was replaced */
 } phi__tool_name;
 
-/* Begins a name with "{prefix}__" if prefix is not NULL. `first` is the first character to come. */
+/* Begins a name with "{prefix}__" if prefix is not NULL. `first` is the first character that
+   follows. */
 PHI__FN void phi__tool_name_begin(phi__tool_name *name, const char *prefix, char first);
 PHI__FN void phi__tool_name_put(phi__tool_name *name, char c);
 PHI__FN void phi__tool_name_text(phi__tool_name *name, phi_str text);
@@ -144,7 +145,7 @@ PHI__FN void phi__tool_name_init(phi__tool_names *names, phi_memory *memory);
 PHI__FN void phi__tool_name_free(phi__tool_names *names); /* calling it twice is harmless */
 PHI__FN bool phi__tool_name_reserve(phi__tool_names *names, size_t count);
 
-/* Counts a name. False: no memory. */
+/* Counts a name, before any name is claimed. False: no memory. */
 PHI__FN bool phi__tool_name_count(phi__tool_names *names, const phi__tool_name *name);
 
 /* Changes *name to its final form. Call it after all names were counted. `hash` tells the tool from
