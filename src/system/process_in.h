@@ -33,7 +33,7 @@ typedef struct phi__spawn {
     const char *const *argv, *const *env, *const *keep_keys; /* as in phi__process_desc */
     const char *cwd;
     bool hide_keys, env_only;
-    int fds[3]; /* the child's descriptors 0, 1 and 2: each 3 or more here, or -1 for /dev/null */
+    int fds[3]; /* descriptors that become the child's 0, 1 and 2; each 3 or more; -1: /dev/null */
 } phi__spawn;
 
 /* Returns 0 and sets *pid, or returns an errno value. The environment is built in `memory`. */

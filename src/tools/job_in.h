@@ -17,8 +17,7 @@ PHI__FN void phi__job_tool(phi_tool *out, void *user_data, const char *name, con
                            const char *description, const char *schema,
                            phi_flow (*start)(void *user_data, phi_call call, phi_str arguments));
 
-/* Read an argument. null counts as missing, and a missing text becomes a NULL string. False: the
-   job has failed. */
+/* Read an argument; null counts as missing. A missing flag is false. False: the job has failed. */
 PHI__FN bool phi__job_str(phi__job *job, const char *name, phi_str *out); /* fails if missing */
 PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out);
 #ifndef PHI_NO_FILES

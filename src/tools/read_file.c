@@ -81,7 +81,7 @@ static const char *phi__rf_kind(const phi__read *read) {
                                                       : "sound";
 }
 
-/* Appends {"path":...,"bytes":...} and a NUL. The bytes are left out for text. */
+/* Appends {"path":...,"bytes":...} and a NUL. "bytes" is left out for text. */
 static void phi__rf_details(const phi__read *read, phi__buf *details) {
     phi__buf_text(details, "{\"path\":");
     phi__json_write_str(details, phi_str_of(read->path));

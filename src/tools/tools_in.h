@@ -51,6 +51,7 @@ PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details)
 PHI__FN phi_flow phi__job_done_with(phi__job *job, phi__buf *text, phi__buf *details);
 PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) PHI_PRINTF(2, 3);
 PHI__FN phi_flow phi__job_no_memory(phi__job *job);
+/* Read an argument; null counts as missing. A missing text is NULL. False: the job has failed. */
 PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const char **out);
 PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback, uint64_t *out);
 #ifndef PHI_NO_PROCESS
