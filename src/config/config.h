@@ -14,8 +14,8 @@
    ${NAME} in a text is replaced by the value of the variable. ${NAME:-text} is replaced by `text`
    if the variable is not set. $${ means ${. Only values are replaced, after the file was parsed: a
    value never becomes syntax, and comments are not looked at. A field that expects a number or a
-   bool also accepts a text that holds one. Values of variables, and secrets, are never shown: a
-   problem shows them as they are written in the file.
+   bool also accepts a text that holds one. Messages never show the value of a variable or a secret:
+   a problem shows the variable's name as written in the file, and "****" for a secret.
 
    Loading waits for the disk, so do it at start-up.
    Ownership: a config owns all its memory, from its own allocator. Every string it returns is valid
@@ -36,32 +36,33 @@ typedef struct phi_config phi_config;
 typedef struct phi_config_section phi_config_section;
 
 typedef enum phi_config_format {
-    PHI_CONFIG_AUTO = 0, /* by the path's extension; for a text: TOML, then JSON, then YAML */
+    PHI_CONFIG_AUTO = 0, /* by the path's extension; a text is tried as TOML, JSON, YAML */
     PHI_CONFIG_TOML,
     PHI_CONFIG_JSON,
     PHI_CONFIG_YAML
 } phi_config_format;
 
-/* Zero means default for every field but path or text. */
+/* Set path, text or both. Zero means default for every other field. */
 typedef struct phi_config_desc {
     phi_allocator allocator;   /* copied (default: the C library's) */
-    size_t memory_limit_bytes; /* for all memory of the config (default: none) */
+    size_t memory_limit_bytes; /* limit for all memory of the config (default: no limit) */
     const char *path;          /* path of a .toml, .json, .yaml or .yml file; copied */
     phi_str text;              /* replaces the file's content; path is then only a name */
     phi_config_format format;
-    bool environment; /* variables are those of the process (default: there are none) */
+    bool environment; /* take variables from the process's environment (default: no variables) */
     /* Replaces `environment`: returns a variable's value, valid until the next call, or NULL. */
     const char *(*variable_fn)(void *user_data, const char *name);
     void *user_data;
-    /* Sections besides phi.h's own, NULL-ended. Borrowed as long as the config and its agents
-       (default: none; a file with such a section is then an error). */
+    /* More sections, besides phi.h's own; NULL-ended. Borrowed until the config and its agents are
+       freed. By default there are none, and a file that has such a section is an error. */
     const phi_config_section *const *sections;
     size_t max_bytes;      /* most bytes of a file (default 4 MiB) */
     uint32_t max_problems; /* most problems kept (default 1,000) */
 } phi_config_desc;
 
-/* Reads and checks a file. NULL: no memory for the config itself. A config can be used if no
-   problem is an error; otherwise phi_agents_step returns the status of the first error. */
+/* Reads and checks a file. Returns NULL only if there is no memory for the config itself. A config
+   can be used if no problem is an error; otherwise phi_agents_step returns the status of the first
+   error. */
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc);
 PHI_API void phi_config_free(phi_config *config); /* NULL is harmless */
 
@@ -77,15 +78,17 @@ typedef struct phi_config_problem {
 } phi_config_problem;
 
 /* Returns an error or a warning, in the order of the text; NULL past the last. Statuses of errors:
-   PHI_NOT_FOUND, PHI_IO: the file. PHI_PARSE: its syntax. PHI_UNSUPPORTED: its extension or format.
-   PHI_BAD_ARG: a field, a variable or a reference. PHI_TOO_BIG, PHI_NO_MEMORY. */
+   PHI_NOT_FOUND or PHI_IO (the file cannot be read), PHI_PARSE (wrong syntax), PHI_UNSUPPORTED
+   (unknown extension or format), PHI_BAD_ARG (a wrong field, variable or reference), PHI_TOO_BIG,
+   PHI_NO_MEMORY. */
 PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index);
 
 /* Returns all values, with variables replaced, or NULL if the file could not be read. Read-only. */
 PHI_API const phi_json *phi_config_tree(const phi_config *config);
 
 /* Writes a JSON Schema (draft 2020-12) of a whole configuration into the arena, for editors, with
-   descriptions and defaults. It has phi.h's sections and the given ones (NULL-ended, or NULL). */
+   descriptions and defaults. The schema has phi.h's sections and those in `sections` (NULL-ended,
+   or NULL for none). */
 PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, phi_arena *arena,
                                      phi_str *out);
 

@@ -97,8 +97,9 @@ PHI__FN void phi__making_trust(phi__cfg_making *making) {
     for (size_t i = 0; i < n; i++) making->known[i] = true;
 }
 
-/* Appends a job. With depth 0 it is an agent; its desc begins as the host's base desc merged with
-   its profile. PHI_NO_MEMORY. PHI_TOO_BIG: too many jobs or too deep, with a problem at `from`. */
+/* Appends a job: for an agent if depth is 0, else for a sub-agent. An agent's desc begins as the
+   host's base desc merged with its profile. PHI_NO_MEMORY. PHI_TOO_BIG: there are too many jobs or
+   levels; the problem is added at `from`. */
 static phi_status phi__cfg_queue_add(phi__cfg_maker *maker, const phi_json *node,
                                      const phi_json *from, uint32_t depth, phi__cfg_job **out) {
     phi__cfg_job *job;
@@ -249,7 +250,8 @@ static void phi__cfg_child_withheld(phi__cfg_job *job, const phi_json *provider)
                           : "write its own api_key (\"\": it needs none)");
 }
 
-/* Checks a sub-agent without a provider: it needs a model and a server, or uses its caller's. */
+/* Checks a sub-agent without a provider. It must name its own model and that model's server, or
+   neither and use its caller's. */
 static void phi__cfg_child_unplaced(const phi__cfg_job *job) {
     const phi__cfg_making *making = &job->making;
     const phi__cfg_sub_agent *child = &job->child;
@@ -291,7 +293,8 @@ static phi_status phi__cfg_child_model(phi__cfg_maker *maker, phi__cfg_job *job)
     return PHI_OK;
 }
 
-/* Adds the sub-agents of a job to its tools, with a job for each. PHI_NO_MEMORY, PHI_TOO_BIG. */
+/* Adds the job's sub-agents to its tools, and adds a job for each of them. PHI_NO_MEMORY,
+   PHI_TOO_BIG. */
 static phi_status phi__cfg_child_add(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_used used;
     phi_status status = PHI_OK;
@@ -357,7 +360,7 @@ static const char *phi__cfg_store_id(phi_arena *arena, phi_str a, phi_str b) {
     return id;
 }
 
-/* Sets *fits if a store accepts the id unchanged. */
+/* Sets *fits to true if a store accepts the id unchanged. */
 static phi_status phi__cfg_store_check(phi_arena *arena, phi_str id, bool *fits) {
     const char *folded = phi__cfg_store_id(arena, id, PHI__LIT(""));
     *fits = folded != NULL && id.len > 0 && phi__str_is(id, folded);
@@ -415,7 +418,8 @@ static phi_status phi__cfg_store_file(phi__cfg_maker *maker) {
     return PHI_OK;
 }
 
-/* Sets the thread of [session], or of the host's desc if node is NULL. */
+/* Sets and checks the thread id. `node` is its value in [session], or NULL if the id comes from the
+   host's desc. */
 static phi_status phi__cfg_store_thread(phi__cfg_maker *maker, const phi_json *node,
                                         const char *field, const char *thread) {
     phi__cfg_ground *ground = &maker->ground;
@@ -430,7 +434,7 @@ static phi_status phi__cfg_store_thread(phi__cfg_maker *maker, const phi_json *n
     return status;
 }
 
-/* Sets the thread: of the file, else of the base desc. */
+/* Sets the thread id from the file, else from the base desc. */
 static phi_status phi__cfg_store_which(phi__cfg_maker *maker, const phi_agent_desc *base) {
     const char *thread = maker->whole.session.thread;
     if (maker->whole.session.scope != 0 && thread != NULL && thread[0] != '\0')
@@ -526,7 +530,7 @@ static void phi__jobs_identity(phi__cfg_job *job, const phi__cfg_profile *taken)
     phi_agent_desc *desc = &job->desc;
     const phi__cfg_table *table = phi__table_profile();
     if (desc->profile != NULL) *profile = *desc->profile;
-    /* These settings are in the desc already, from the host. The file changes them there. */
+    /* The host's values are already in the desc, where the file's values replace them. */
     profile->system_prompt = profile->workspace = NULL;
     profile->thinking = PHI_THINKING_OFF;
     profile->max_tokens = 0;
@@ -550,7 +554,8 @@ static void phi__jobs_identity(phi__cfg_job *job, const phi__cfg_profile *taken)
     desc->profile = profile;
 }
 
-/* Sets the workspace. "file:" paths start at *files: the workspace, else the file's directory. */
+/* Sets the workspace. *files is set to the directory where "file:" paths start: the workspace, or
+   the file's directory if there is no workspace. */
 static phi_status phi__jobs_workspace(phi__cfg_maker *maker, phi__cfg_job *job,
                                       const phi_json *of_profile, const char **files) {
     const phi__cfg_ground *ground = &maker->ground;
@@ -587,7 +592,7 @@ static phi_status phi__jobs_prompt(phi__cfg_maker *maker, phi__cfg_job *job,
 static phi_status phi__jobs_model(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_json *node = phi__cfg_model_node(maker, job->taken.provider);
     if (node == NULL && job->desc.model.protocol != NULL) return PHI_OK; /* the host's model */
-    if (node == NULL) node = maker->whole.top.provider; /* a warning needs its place */
+    if (node == NULL) node = maker->whole.top.provider; /* the place for a warning */
     return phi__cfg_model_make(&maker->ground, node, NULL, &job->desc.model, NULL);
 }
 
@@ -712,7 +717,7 @@ struct phi_agents {
     phi_status status; /* PHI_BUSY while agents are being made */
     const phi_config_section *const *sections;
     void **states;
-    size_t section_count, begun; /* begun: sections begun */
+    size_t section_count, begun; /* begun: number of sections begun */
     bool planned;
     phi__cfg_job **agents; /* the jobs whose agents exist */
     size_t agent_count;

@@ -41,12 +41,12 @@ typedef struct phi_agents phi_agents;
 
 /* Zero means default for every field. */
 typedef struct phi_agents_desc {
-    /* Desc for all agents: for fields that no file has (hook_fn, user_data, filters, provider,
-       token_counter...), and for others as defaults. What the file sets wins, each limit by itself.
+    /* Desc for all agents: fields that no file has (hook_fn, user_data, filters, provider,
+       token_counter...), and defaults of other fields. The file's values win, limit by limit.
        failover and model are taken whole, from the file or from here. Compaction is off until the
        file or base.compaction has max_context_tokens. A limit in the file ends limits.disable.
-       base.profile fills what base leaves unset; then the file is read over both. Its skills choose
-       from [skills]; without that section the host loads them.
+       base.profile fills what base leaves unset; then the file is read over both. The profile's
+       skills choose from [skills]; without that section the host loads the skills.
 
        Sub-agents get only hook_fn, at BEFORE_TOOL and AFTER_TOOL. They also get it at CREDENTIAL if
        they use the agent's server without their own provider or api_key: see phi_hook.model.
@@ -54,20 +54,21 @@ typedef struct phi_agents_desc {
 
        Borrowed until the agents are made; user_data and hook_user_data as long as the agents. */
     const phi_agent_desc *base;
-    /* The host's own tools. [tools] enabled and sub-agents name them; they replace built-in tools
-       of the same name. Borrowed as phi_agent_desc.tools (default: none). */
+    /* The host's own tools, which [tools] enabled and sub-agents may name. They replace built-in
+       tools of the same name. Borrowed as phi_agent_desc.tools (default: none). */
     const phi_tool *tools;
     size_t tool_count;
     /* Decides calls that the [permissions] rules ask about. May return PHI_WAIT (default: deny). */
     phi_hook_fn ask_fn;
     void *ask_user_data;
     /* Keeps threads if [session] scope is "persistent" and names no directory. Copied; its pointers
-       are borrowed as long as the phi_agents (default: base->store). base->thread_id is the thread
-       if the file has none. It needs a store, and is kept whatever scope says. Each of several
-       agents has its own thread ("THREAD-AGENT"). */
+       are borrowed as long as the phi_agents (default: base->store). If the file names no thread,
+       base->thread_id is the thread: it needs a store, and is kept whatever scope says. Each of
+       several agents has its own thread ("THREAD-AGENT"). */
     const phi_store *store;
-    /* "dir/name.jsonl": the thread of the first agent, whatever [session] says. Other agents have
-       theirs next to it ("name-AGENT"). A store must accept the name ([A-Za-z0-9._-]). Copied. */
+    /* "dir/name.jsonl": the thread of the first agent, whatever [session] says. Threads of other
+       agents are next to this file ("name-AGENT"). A store must accept the name ([A-Za-z0-9._-]).
+       Copied. */
     const char *session_file;
     /* Shows the URL where the user authorizes an MCP server (phi_mcp_oauth_desc.open_browser_fn).
        If NULL, only tokens in `store` are used. */
@@ -76,15 +77,16 @@ typedef struct phi_agents_desc {
     /* Checks everything and starts nothing: no file of a store, no process, no connection, no
        agent. phi_agents_step returns PHI_OK if agents could have been made. */
     bool check_only;
-    /* phi_agents_step stays busy until each MCP server is ready or has failed: the first request
-       has their tools. A failed server is a warning (default: waits only if required = true). */
+    /* phi_agents_step stays busy until each MCP server is ready or has failed, so that the first
+       request has the tools of all servers. A failed server is a warning (default: waits only if
+       required = true). */
     bool wait_for_servers;
     /* MCP servers' programs get no variable whose name looks like a key, whatever the file says. */
     bool hide_keys;
 } phi_agents_desc;
 
 /* Begins to make agents. If the config has errors, the first phi_agents_step returns the status of
-   the first. NULL: no memory for the object, or rt or config is NULL. */
+   the first error. NULL: there is no memory for the object, or rt or config is NULL. */
 PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *config,
                                            const phi_agents_desc *desc);
 /* Frees the agents, and then all that they borrowed. NULL is harmless. Inside a callback, nothing
@@ -115,7 +117,7 @@ PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t in
 
 /* Moves conversations to the agents of a changed file, even during a run. Each agent of `to`
    continues the agent of the same name in `from`: its conversation, queues, spending, facts and
-   run, in any state, as by phi_agent_snapshot and phi_agent_restore with the new desc. Handles
+   run, in any state, as if by phi_agent_snapshot and phi_agent_restore with the new desc. Handles
    change: call phi_agents_get again. Agents of `from` that were continued are freed. Other agents
    of `from` and new agents of `to` stay as they are. An agent of `to` with a store keeps its own
    thread: for such a file, free the old agents first, then load it again.
@@ -133,9 +135,10 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
 
 /* Writes an agent's current state as a file that phi_config_load reads: model, prompt, profile,
    limits, retry, cache, compaction, names of tools. The workspace is written absolute if it can be
-   resolved; the default "." is left out. Keys, logins, headers and queries of addresses (but
-   versions) are written as variables, never as values. The reader sets these variables, and brings
-   the named tools: phi_config_sections(), phi_agents_desc.tools.
+   resolved; the default "." is left out. Keys, logins, headers, and queries of addresses are
+   written as variables, never as values (a query that holds only versions is kept). To load the
+   file, set these variables and supply the named tools: phi_config_sections(),
+   phi_agents_desc.tools.
 
    Not written: hooks, callbacks, filters, strategies, failover, stores; the sections skills,
    sub_agents, mcp, openapi, permissions and callbacks, with their tools (phi_tool.unlisted). The

@@ -22,7 +22,7 @@ typedef struct phi__cfg_job {
     struct phi__cfg_job *next;
     phi__cfg_making making;
     phi_agent_desc desc;
-    phi__cfg_agent taken; /* [agent], then its instance over it; zero for a sub-agent */
+    phi__cfg_agent taken; /* [agent], overwritten by its instance; zero for a sub-agent */
     phi__cfg_sub_agent child;
     uint32_t depth; /* 0 for an agent */
     bool begun;
@@ -31,7 +31,7 @@ typedef struct phi__cfg_job {
     phi_named_agent shown; /* returned by phi_agents_at */
 } phi__cfg_job;
 
-/* A sub-agent that references with % share. */
+/* A sub-agent shared by all references with % that mean it. */
 typedef struct phi__cfg_kept {
     struct phi__cfg_kept *next;
     const phi_json *node;
@@ -52,21 +52,21 @@ typedef struct phi__cfg_maker {
     phi__cfg_job *first, *last, *at;
     size_t job_count;
     struct phi__cfg_kept *kept;
-    phi_store store;    /* of [session]; append is NULL if there is none */
+    phi_store store;    /* the store of [session]; its append is NULL if there is no store */
     bool lent;          /* the store belongs to the host */
-    bool is_kept;       /* threads are kept in a store; set with check_only, too */
+    bool is_kept;       /* threads are kept in a store; also set if check_only is set */
     const char *thread; /* NULL or "": thread ids are the agents' names */
 } phi__cfg_maker;
 
 /* Fills a model from [provider] or one of its instances (NULL: none). A sub-agent's own model, key,
    address and protocol take precedence. It gets the provider's key and headers only if it uses the
-   same server; *same says if it does. `child` and `same` may be NULL together. Strings belong to
-   the config or the arena. PHI_NO_MEMORY. */
+   provider's server; *same is then set to true. `child` and `same` may be NULL together. Strings
+   belong to the config or the arena. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__cfg_model_make(phi__cfg_ground *ground, const phi_json *node,
                                        const phi__cfg_sub_agent *child, phi_model *out, bool *same);
 
-/* Returns the provider of that name, or [provider] if name is NULL. NULL: it does not exist, or
-   [provider] has only instances and no model. */
+/* Returns the provider of that name, or [provider] if name is NULL. Returns NULL if there is no
+   such provider, or if [provider] has only instances and no model. */
 PHI__FN const phi_json *phi__cfg_model_node(const phi__cfg_maker *maker, const char *name);
 
 /* Returns the quirks of a provider's model, before [provider.compat]. */
@@ -77,9 +77,10 @@ PHI__FN uint64_t phi__cfg_model_quirks(const phi__cfg_provider *provider);
 PHI__FN phi_status phi__cfg_prompt_make(phi__cfg_ground *ground, const phi_json *node,
                                         const char *workspace, const char **out);
 
-/* Parts of a desc: a field that the file does not set keeps its value. */
+/* The functions below fill parts of a desc. Fields that the file does not set keep their values. */
 
-/* Copies a desc's plain settings, without its ids, before the file's are read over them. */
+/* Copies a desc's plain settings, without its ids, before the file's settings are read over
+   them. */
 PHI__FN void phi__cfg_agent_begin(phi__cfg_agent *a, const phi_agent_desc *desc);
 
 PHI__FN phi_status phi__settings_whole(phi__cfg_maker *maker, phi_agent_desc *desc);
@@ -89,7 +90,8 @@ PHI__FN phi_status phi__settings_agent(phi__cfg_maker *maker, phi__cfg_job *job)
 PHI__FN void phi__settings_compaction(phi__cfg_maker *maker, const char *reference,
                                       phi_compaction_config *out);
 
-/* Makes the provider of a strategy: of an instance, or of a built-in strategy. PHI_NO_MEMORY. */
+/* Makes the provider of the strategy `name`: an instance of the file, or a built-in strategy.
+   PHI_NO_MEMORY. */
 PHI__FN phi_status phi__cfg_strat_make(phi__cfg_ground *ground, const char *name,
                                        const phi_provider **out);
 

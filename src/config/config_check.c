@@ -8,8 +8,8 @@
 /* ---- unknown keys, and the keys that were probably meant ---- */
 
 enum {
-    PHI__CFG_PLACES = 3,          /* most places named */
-    PHI__CFG_UNKNOWN_LISTED = 16, /* most fields of a table whose names are listed */
+    PHI__CFG_PLACES = 3,          /* most places that one message names */
+    PHI__CFG_UNKNOWN_LISTED = 16, /* a table with more fields does not list them */
     PHI__CFG_UNKNOWN_DEPTH = 5
 };
 
@@ -32,7 +32,8 @@ static bool phi__unknown_is(const phi__cfg_unknown *u, const phi__cfg_field *fie
     return field->alias != NULL && phi__near_distance(u->key, phi_str_of(field->alias)) <= u->most;
 }
 
-/* Adds the field's table to the message, as "[execution]"; or the field, if it is a table. */
+/* Adds the field's table to the message, as "[execution]". A field that is a table itself is added
+   by its own name. */
 static void phi__unknown_place(phi__cfg_unknown *u, const phi__cfg_field *field, bool is_list) {
     bool is_table = field->kind == PHI__CFG_TABLE, is_tables = field->kind == PHI__CFG_TABLES;
     if (u->found++ >= PHI__CFG_PLACES) return;
@@ -102,7 +103,8 @@ static bool phi__unknown_elsewhere(phi__cfg_walk *walk, const phi__cfg_table *ta
     return u.found > 0;
 }
 
-/* Returns the only field whose last word is `key`, as "key" in api_key. NULL: none, or several. */
+/* Returns the only field whose last word is `key`, such as api_key for "key". NULL: there is no
+   such field, or there are several. */
 static const char *phi__unknown_ending(const phi__cfg_table *table, phi_str key) {
     const phi__cfg_field *field;
     const char *found = NULL;
@@ -230,7 +232,7 @@ static void phi__unknown_field(phi__cfg_walk *walk, const phi__cfg_table *table,
 static void phi__check_table(phi__cfg_walk *walk, const phi__cfg_table *table, const phi_json *node,
                              bool at_top);
 
-/* Stands for the field of a plain text. */
+/* The field by which a text without a field is checked. */
 static const phi__cfg_field phi__check_plain = {"",   PHI__CFG_TEXT, 0,    0, 0, 0,      NULL,
                                                 NULL, NULL,          NULL, 0, 0, "null", ""};
 
@@ -438,7 +440,8 @@ static void phi__check_twice(phi__cfg_walk *walk, const phi__cfg_field *field,
     phi__walk_error_key(walk, node);
 }
 
-/* Reports keys without a field that occur twice, as in JSON. If table is NULL, no key has one. */
+/* Reports keys that occur twice, which only JSON allows, and that no field of the table has. If
+   table is NULL, checks all keys. */
 static void phi__check_again(phi__cfg_walk *walk, const phi__cfg_table *table,
                              const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
@@ -468,7 +471,7 @@ static void phi__check_again(phi__cfg_walk *walk, const phi__cfg_table *table,
 
 /* ---- tables ---- */
 
-/* Writes the first fields, as ": its fields are a, b, c...". */
+/* Writes the first fields, such as ": its fields are a, b, c...". */
 static const char *phi__check_fields(const phi__cfg_table *table, char *out, size_t size) {
     const phi__cfg_field *field;
     size_t i, n = (size_t)snprintf(out, size, ": its fields are ");
@@ -548,7 +551,7 @@ static void phi__check_key(phi__cfg_walk *walk, phi_str key, const phi_json *nod
     phi__walk_error_key(walk, node);
 }
 
-/* Checks a table with any keys, of texts or of tables. */
+/* Checks a table whose keys may be any names, and whose values are texts or tables. */
 static void phi__check_map(phi__cfg_walk *walk, const phi__cfg_field *field, const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
@@ -671,7 +674,7 @@ static void phi__check_member(phi__cfg_walk *walk, const phi__cfg_table *table, 
     phi__walk_back(walk, len);
 }
 
-/* Recursive, as deep as the tables are. */
+/* Recursive. The depth is bounded by the depth of the tables. */
 static void phi__check_table(phi__cfg_walk *walk, const phi__cfg_table *table, const phi_json *node,
                              bool at_top) {
     phi_json_iter it = phi_json_each(node);

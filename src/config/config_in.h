@@ -23,8 +23,8 @@ typedef enum phi__cfg_kind {
     PHI__CFG_NUMBER,     /* double */
     PHI__CFG_SECONDS,    /* uint32_t milliseconds; the file has seconds */
     PHI__CFG_CHOICE,     /* int or enum of `choices`; ignores case, - and _ */
-    PHI__CFG_TEXTS,      /* phi__cfg_texts, or its two members in another struct: an array of texts,
-                            or of names in `choices` */
+    PHI__CFG_TEXTS,      /* phi__cfg_texts, or the same two members in another struct: a list of
+                            texts, or of names in `choices` */
     PHI__CFG_BITS,       /* uint32_t or uint64_t: an array of `choices`, whose values are bits */
     PHI__CFG_TABLE,      /* const phi_json *: a table of kind `table`; NULL: not set */
     PHI__CFG_TABLES,     /* const phi_json *: an array of tables of kind `table` */
@@ -38,7 +38,7 @@ enum {
     PHI__CFG_SECRET = 2,      /* never shown and never written */
     PHI__CFG_FILE = 4,        /* a text may be "file:path" */
     PHI__CFG_REFERENCE = 8,   /* a text may be a reference into `space` */
-    PHI__ONLY_REFERENCE = 16, /* the same, and a plain name counts as a reference */
+    PHI__ONLY_REFERENCE = 16, /* like PHI__CFG_REFERENCE, but a plain name is also a reference */
     PHI__CFG_ID = 32,         /* names an entity in `space` */
     PHI__CFG_PATH = 64,       /* a path of a file or directory, for editors */
     PHI__CFG_NAME = 128,      /* names the entity if there is no field with PHI__CFG_ID */
@@ -90,7 +90,7 @@ typedef struct phi__cfg_field {
 /* Macros that write rows. `of` is the name of the table's struct without phi__cfg_. The key is the
    member's name, except in ROW, in rows of seconds, and in macros that end in _AS. Macros with _IN
    take a member of the struct's member `part`. `table` is the name of phi__table_{table}. The
-   default is null if a macro has no `fallback`. Bounds 0, 0 are those of the type. */
+   default is null if a macro has no `fallback`. Bounds 0, 0 mean the type's bounds. */
 #define PHI__C_CELLS(of, member, twin, key, kind, flags, alias, choices, table, space, min, max,   \
                      fallback, text)                                                               \
     {                                                                                              \
@@ -105,7 +105,7 @@ typedef struct phi__cfg_field {
 #define PHI__C_HAS(of, member, twin, key, kind, min, max, fallback, text)                          \
     PHI__C_CELLS(of, member, twin, key, kind, PHI__CFG_HAS, NULL, NULL, NULL, NULL, min, max,      \
                  fallback, text)
-#define PHI__C_NONE(of, member, twin, key, alias, max, fallback, text) /* from 0 */                \
+#define PHI__C_NONE(of, member, twin, key, alias, max, fallback, text) /* 0 to max */              \
     PHI__C_CELLS(of, member, twin, key, INTEGER, PHI__CFG_NONE, alias, NULL, NULL, NULL, 0, max,   \
                  fallback, text)
 /* `count`: the size_t that follows the member */
@@ -132,7 +132,7 @@ typedef struct phi__cfg_field {
     PHI__C_RANGE(of, member, #member, INTEGER, flags, min, max, fallback, text)
 #define PHI__C_INT_IN(of, part, member, flags, min, max, fallback, text)                           \
     PHI__C_RANGE(of, part.member, #member, INTEGER, flags, min, max, fallback, text)
-#define PHI__C_U32(of, member, fallback, text) /* from 1 */                                        \
+#define PHI__C_U32(of, member, fallback, text) /* 1 or more */                                     \
     PHI__C_INT(of, member, 0, 1, 4294967295, fallback, text)
 #define PHI__C_U32_IN(of, part, member, fallback, text)                                            \
     PHI__C_INT_IN(of, part, member, 0, 1, 4294967295, fallback, text)
@@ -163,21 +163,21 @@ typedef struct phi__cfg_field {
     PHI__C_TABLE_AS(of, part.member, #member, TABLE, PHI__CFG_PART, table, text)
 #define PHI__C_TABLES(of, member, table, text)                                                     \
     PHI__C_TABLE_AS(of, member, #member, TABLES, 0, table, text)
-#define PHI__C_NAMED(of, member, kind, flags, space, fallback, text) /* names in `space` */        \
+#define PHI__C_NAMED(of, member, kind, flags, space, fallback, text) /* a name in `space` */       \
     PHI__C_ROW(of, member, #member, kind, flags, NULL, NULL, NULL, space, 0, 0, fallback, text)
 #define PHI__C_REF(of, member, kind, space, fallback, text)                                        \
     PHI__C_NAMED(of, member, kind, PHI__ONLY_REFERENCE, space, fallback, text)
 
 /* The struct of a table begins with `uint64_t set`, unless the table is plain. Bit i is set if
-   field i was in the file. The fields of `base` come first: bit 0 is the first of them. At most 64
-   fields in all. */
+   field i was in the file. The fields of `base` come first, so bit 0 is the first field of `base`.
+   At most 64 fields in all. */
 typedef struct phi__cfg_table {
     char name[PHI__CFG_KEY_SIZE]; /* such as "provider", for docs */
     char text[PHI__CFG_TEXT_SIZE];
     const phi__cfg_field *fields;
     size_t count;
-    phi__cfg_table_fn base; /* more fields of the same struct, before these; NULL: none */
-    bool open;              /* any other key is a text, too (blocks of a system prompt) */
+    phi__cfg_table_fn base; /* table with the first fields of the struct; NULL: none */
+    bool open;              /* any other key may hold a text (blocks of a system prompt) */
     bool plain;             /* the struct is a public type, which has no `set` */
 } phi__cfg_table;
 
@@ -219,7 +219,7 @@ PHI__FN const phi__cfg_field *phi__fields_find(const phi__cfg_table *table, phi_
 /* True if the field was in the file. phi__cfg_take has filled `taken`. Not for plain tables. */
 PHI__FN bool phi__fields_has(const phi__cfg_table *table, const void *taken, const char *key);
 
-/* Returns the largest value of a field's type; for seconds, that of its milliseconds. */
+/* Returns the largest value of a field's type; for seconds, the largest number of milliseconds. */
 PHI__FN double phi__fields_most(const phi__cfg_field *field);
 
 /* Returns the table of a whole file, without the sections of other headers. */
@@ -244,13 +244,14 @@ PHI__FN bool phi__choice_find(const char *choices, phi_str name, phi__cfg_choice
 /* Sets *out to the choice of that number. False: no choice has it, and out->name is "". */
 PHI__FN bool phi__choice_of(const char *choices, int value, phi__cfg_choice *out);
 
-PHI__FN const char *phi__load_path(const phi_config *config); /* "" if it was a text */
+PHI__FN const char *phi__load_path(const phi_config *config); /* "" if it was not a file */
 
 /* Appends a message, with "${NAME}" in place of each value of a variable that has four bytes or
-   more. A cut message also has the beginnings of values replaced. */
+   more. If the message was cut within a value, the beginning of that value is replaced, too. */
 PHI__FN void phi__raws_mask(const phi_config *config, phi_str text, phi__buf *out);
 
-/* The kinds of {{type.name}} {{name}} {{%..%}} {{#id#}}; any other text is LITERAL. */
+/* The kinds of references: {{type.name}}, {{name}}, {{%..%}} and {{#id#}}. Any other text is
+   LITERAL. */
 typedef enum phi__cfg_ref_kind {
     PHI__CFG_REF_LITERAL = 0,
     PHI__CFG_REF_NAME,
@@ -265,8 +266,8 @@ typedef struct phi__cfg_ref {
 
 PHI__FN phi__cfg_ref phi__refs_parse(phi_str text);
 
-/* Returns the table that a reference means; the reference was checked by phi_config_load. NULL: the
-   text is a literal, or (with errors) no such table exists. `space` is that of the field. */
+/* Returns the table that a reference means; phi_config_load has checked the reference. NULL: the
+   text is a literal, or (with errors) no such table exists. `space` is the field's namespace. */
 PHI__FN const phi_json *phi__refs_find(const phi_config *config, const char *space,
                                        const char *text);
 
@@ -280,11 +281,11 @@ typedef struct phi__cfg_probs {
     phi_arena arena; /* holds the texts of problems */
     phi__cfg_problem *at;
     size_t count, cap, most;
-    size_t errors; /* counts errors that were not kept, too */
+    size_t errors; /* number of errors, including errors that were not kept */
     bool no_memory;
 } phi__cfg_probs;
 
-/* If most is 0, it is the default of phi_config_desc.max_problems. */
+/* If `most` is 0, the limit is the default of phi_config_desc.max_problems. */
 PHI__FN void phi__prob_init(phi__cfg_probs *problems, phi_memory *memory, size_t most);
 PHI__FN void phi__prob_free(phi__cfg_probs *problems);
 
@@ -306,7 +307,8 @@ PHI__FN const phi_config_problem *phi__prob_error(const phi__cfg_probs *problems
 PHI__FN phi_status phi__prob_status(const phi__cfg_probs *problems);
 PHI__FN const phi_config_problem *phi__prob_get(const phi__cfg_probs *problems, size_t index);
 
-/* Returns how much two names differ; 0: only in case, - and _. Above PHI__CFG_FAR: not similar. */
+/* Returns the distance of two names. 0: they differ at most in case, - and _. Above PHI__CFG_FAR:
+   they are not similar. */
 enum { PHI__CFG_FAR = 3 };
 PHI__FN unsigned phi__near_distance(phi_str a, phi_str b);
 
@@ -333,25 +335,25 @@ typedef struct phi__cfg_ground {
 typedef struct phi__cfg_making {
     phi__cfg_ground *ground;
     const char *name;
-    const phi_json *node; /* its table; NULL: the default agent */
-    const phi_json *base; /* [agent]; NULL: none, or a sub-agent */
+    const phi_json *node; /* the agent's table; NULL: the default agent */
+    const phi_json *base; /* [agent]; NULL if there is none, and for a sub-agent */
     bool is_child;
-    bool has_own_key; /* a sub-agent whose key differs from its caller's */
+    bool has_own_key; /* true for a sub-agent whose key differs from its caller's */
     phi_agent_desc *desc;
     const phi_agent_desc *top; /* desc of the agent itself, or of a sub-agent's caller */
     phi_profile profile;       /* desc->profile points here */
     const char *workspace;     /* the desc's workspace */
     const phi_json *place;     /* the node that names the workspace; NULL: the host's, or none */
     const phi_json *names;     /* the list of tools; NULL: none */
-    bool *known;               /* for each name in `names`: the tool exists */
+    bool *known;               /* known[i] is true if the tool names[i] exists */
     const char **offered;      /* names of existing tools, for messages */
     size_t offered_count, offered_cap;
     phi_tool *tools;
     size_t tool_count, tool_cap;
     const phi_tool_source **sources;
     size_t source_count, source_cap;
-    size_t at;            /* in a section that returned PHI_BUSY: the entity in work */
-    void *work;           /* that section's state of the entity; NULL at first */
+    size_t at;            /* index of the entity in work, if a section returned PHI_BUSY */
+    void *work;           /* the section's state of that entity; NULL at first */
     const phi_json *list; /* the list that phi__making_used walks, or NULL */
     phi_json_iter items;
     size_t list_at; /* index of the next item of the list */
@@ -359,18 +361,19 @@ typedef struct phi__cfg_making {
 
 /* An entity that an agent uses. */
 typedef struct phi__cfg_used {
-    const phi_json *node; /* its table */
+    const phi_json *node; /* the entity's table */
     const phi_json *from; /* the reference, or the table itself; for messages */
     bool keep;            /* shared with other agents */
 } phi__cfg_used;
 
 struct phi_config_section {
-    const char *name;            /* its key at the top of a file, such as "mcp" */
-    const phi__cfg_field *field; /* its field at the top: TABLE or TABLES */
-    const char *space;           /* namespace of its instances; NULL: none */
-    /* Checks the section, and begins what agents share. node is NULL if the file has no such
-       section. *state is passed to the other functions. Problems are added to ground->problems. Any
-       status but PHI_OK ends the making of agents. NULL: the section has no functions. */
+    const char *name;            /* the section's key at the top of a file, such as "mcp" */
+    const phi__cfg_field *field; /* the section's field at the top: TABLE or TABLES */
+    const char *space;           /* namespace of the section's instances; NULL: none */
+    /* Checks the section, and makes the parts that agents share. node is NULL if the file has no
+       such section. *state is passed to the other functions. Problems are added to
+       ground->problems. Any status but PHI_OK ends the making of agents. `begin` is NULL if the
+       section has no functions. */
     phi_status (*begin)(phi__cfg_ground *ground, const phi_json *node, void **state);
     /* Gives one agent its part. PHI_BUSY: call it again after phi_step, with the same making. If
        ground->desc.check_only is set, nothing is opened. */
@@ -380,7 +383,8 @@ struct phi_config_section {
 };
 
 /* Finds entity i of an agent: from its list under `key`, else from the list of [agent], else from
-   all of the section's instances, shared. A sub-agent has only its own list. False: no more. */
+   all instances of the section, which agents then share. A sub-agent has only its own list. False:
+   no more. */
 PHI__FN bool phi__making_used(phi__cfg_making *making, const char *key, const char *space,
                               const phi_json *section, size_t i, phi__cfg_used *out);
 
@@ -400,8 +404,8 @@ PHI__FN void phi__making_trust(phi__cfg_making *making);
 PHI__FN void *phi__cfg_pairs(phi_arena *arena, const phi_json *map, size_t *count);
 
 #ifndef PHI_NO_FILES
-/* Appends a file to *out. Reads at most about `most` bytes: if more were read, the file is larger.
-   If the file cannot be read, sets *words. PHI_NO_MEMORY, or the file's status. */
+/* Appends a file to *out. Stops soon after `most` bytes: if out->len is then above `most`, the file
+   is too large. If the file cannot be read, sets *words. PHI_NO_MEMORY, or the file's status. */
 PHI__FN phi_status phi__cfg_file(phi_memory *memory, const char *path, size_t most, phi__buf *out,
                                  phi__words *words);
 #endif
@@ -410,11 +414,13 @@ PHI__FN phi_status phi__cfg_file(phi_memory *memory, const char *path, size_t mo
 PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const char *path);
 
 /* Resolves a path to an absolute one without links, in the arena. On failure returns the status,
-   *out is NULL, and `why` (may be NULL, 0) says why. PHI_UNSUPPORTED: built with PHI_NO_FILES. */
+   sets *out to NULL, and writes a message to `why` (NULL with size 0: no message). PHI_UNSUPPORTED:
+   built with PHI_NO_FILES. */
 PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const char **out, char *why,
                                     size_t size);
 
-/* Like phi__cfg_resolve, but a path that cannot be resolved is a problem, and the status PHI_OK. */
+/* Like phi__cfg_resolve, but a path that cannot be resolved is reported as a problem, and the
+   status is then PHI_OK. */
 PHI__FN phi_status phi__cfg_absolute(phi__cfg_ground *ground, const phi_json *node,
                                      const char *field, const char *path, const char **out);
 

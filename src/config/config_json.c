@@ -1,7 +1,8 @@
 /* config_json.c - writes the settings of an agent as JSON, and reads them.
 
-   A member that is a plain field is a row, which is read and written. Other members are code
-   between ranges of rows. Only the first error is kept, so rows are read in their listed order. */
+   A row describes a member that is a plain field, for reading and for writing. Other members are
+   code between ranges of rows. Only the first error is kept, so rows are read in their listed
+   order. */
 #include "config/config_json.h"
 
 #include "codecs/presets.h"
@@ -14,7 +15,7 @@
 typedef struct phi__set_reader {
     phi_arena *arena;
     phi_settings *out;
-    const char *error; /* the first error; static */
+    const char *error; /* message of the first error, static */
     bool no_memory;
 } phi__set_reader;
 
@@ -31,8 +32,8 @@ typedef enum phi__set_kind {
     PHI__SET_TEXT
 } phi__set_kind;
 
-/* A member that is a plain field. Numbers are at least `least` and at most `most` (0: the type's
-   most). Zero is written as `fallback`, or left out if fallback is below 0. */
+/* Describes a member that is a plain field. Numbers are at least `least` and at most `most` (0: no
+   limit but the type's). Zero is written as `fallback`, or left out if fallback is below 0. */
 typedef struct phi__set_row {
     char key[40];
     uint8_t kind, size;
@@ -412,7 +413,8 @@ static phi_json *phi__set_compaction_write(phi_arena *arena, const phi_settings 
     return phi__set_tree(&w);
 }
 
-/* Reads "context". Turns are in "compaction", messages in the outer object, lines in either. */
+/* Reads "context". Counts of turns are in "compaction", counts of messages in the outer object, and
+   counts of lines in either. */
 static void phi__set_compaction_read(phi__set_reader *r, const phi_json *node) {
     static const char wrong[] = "compaction_scope: expected {\"FixedCount\": 3} or \"TokenBudget\"";
     phi_compaction_config *c = &r->out->compaction;
@@ -489,7 +491,7 @@ static phi_json *phi__set_compat_write(phi_arena *arena, uint64_t quirks) {
     phi_json *list = phi_json_new_array(arena);
     phi__cfg_choice quirk = PHI_ZERO;
     for (size_t i = 0; i < PHI__COUNT(phi__set_flags); i++) {
-        if (i == 4) /* the position in the interchange format */
+        if (i == 4) /* the member's position in the interchange format */
             phi__set_put_text(&w, "max_tokens_field",
                               (quirks & PHI_QUIRK_MAX_COMPLETION_TOKENS) != 0
                                   ? "MaxCompletionTokens"
@@ -607,7 +609,7 @@ static void phi__set_model_read(phi__set_reader *r, const phi_json *node) {
     phi__cfg_choice api;
     phi_str name;
     phi__set_read(r, phi__set_model, PHI__COUNT(phi__set_model), node, m);
-    /* Replace names as "open_ai_completions" and "gemini" by PHI_PROTOCOL_ names; keep others. */
+    /* Replace names such as "open_ai_completions" by PHI_PROTOCOL_ names; keep others. */
     if (m->protocol != NULL && phi__choice_find(phi__names_api(), phi_str_of(m->protocol), &api)) {
         (void)phi__choice_of(phi__names_api(), api.value, &api);
         r->no_memory = !phi__arena_str(r->arena, phi_str_of(api.name), &name);
@@ -627,7 +629,7 @@ static void phi__set_model_read(phi__set_reader *r, const phi_json *node) {
 
 /* ---- the parts ---- */
 
-/* error: reported if the part is not an object; NULL: it may be another kind of value. */
+/* `error` is reported if the part is not an object. NULL: the part may be another kind of value. */
 static const struct {
     const char *key, *error;
     phi_json *(*write)(phi_arena *arena, const phi_settings *settings);

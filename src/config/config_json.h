@@ -42,8 +42,9 @@ enum { PHI_SETTINGS_SECRETS = 1 /* also write api_key and the values of headers 
                      "cache_tools", "cache_messages"}}}, and "one_hour" if it is true
    "context"         {"max_context_tokens", "system_prompt_tokens", "compaction": {...},
                      "keep_recent", "keep_first", "tool_output_max_lines"}; keep_recent and
-                     keep_first are keep_recent_messages and keep_first_messages; the turns are in
-                     "compaction". tool_output_max_lines is read if "compaction" does not have it
+                     keep_first are keep_recent_messages and keep_first_messages; counts of turns
+                     are in "compaction". tool_output_max_lines is read if "compaction" does not
+                     have it
    "tool_execution"  {"type": "sequential"}, {"type": "parallel"}, {"type": "batched", "size": 3};
                      a batch of 0, the default, is written as 4
    "thinking_level"  "off", "minimal", "low", "medium", "high", "xhigh", "max"; any case
@@ -54,8 +55,8 @@ enum { PHI_SETTINGS_SECRETS = 1 /* also write api_key and the values of headers 
                      too. "compat" also has "quirks", by the names of PHI_QUIRK_. If "quirks" is
                      present, the other members of "compat" are not read
 
-   A zero field is written as the default that it means (in "context": the default without an
-   agent). A field without a member in this shape is written only if it is set. flags:
+   A zero field is written as the default that it means (in "context", the default that applies
+   without an agent). A field without a member in this shape is written only if it is set. flags:
    PHI_SETTINGS_SECRETS, or 0, which writes api_key and the values of headers as "". *out is in the
    arena. PHI_BAD_ARG, PHI_NO_MEMORY. Threads: any, one at a time with an arena. */
 PHI_API phi_status phi_settings_to_json(const phi_settings *settings, uint32_t flags,

@@ -11,11 +11,11 @@
 
 typedef struct phi__cfg_variables {
     phi__cfg_walk walk;
-    phi__buf out; /* the current text, replaced */
+    phi__buf out; /* the current text after replacement */
     size_t added; /* bytes of all values together */
     bool too_big;
     bool missing;   /* a variable of the current text is not set */
-    bool odd, open; /* the current text has this warning already */
+    bool odd, open; /* these two warnings were given for the current text */
 } phi__cfg_variables;
 
 /* A variable at the start of a text: ${NAME} or ${NAME:-text}. */
@@ -96,8 +96,8 @@ static void phi__vars_put(phi__cfg_variables *v, const phi_json *node,
     phi__walk_part(&v->walk, node, false, phi__str(variable->name.at - 2, variable->len));
 }
 
-/* Warns about "${" without a valid name. Secrets are not known yet, so the warning shows only parts
-   that no key has: "${" or "${NAME:". */
+/* Warns about "${" without a valid name. Secrets are not known yet, so the warning shows only "${"
+   or "${NAME:", which cannot contain a key. */
 static void phi__vars_odd(phi__cfg_variables *v, const phi_json *node,
                           const phi__cfg_variable *variable) {
     phi__buf *words = phi__walk_words(&v->walk);
@@ -135,7 +135,7 @@ static bool phi__vars_text(phi__cfg_variables *v, const phi_json *node) {
     size_t at = 0, found, end = text.len;
     bool any = false;
     v->missing = v->odd = v->open = false;
-    while (end > 0 && text.at[end - 1] != '}') end--; /* no variable ends later */
+    while (end > 0 && text.at[end - 1] != '}') end--; /* no variable ends after the last '}' */
     v->out.len = 0;
     while ((found = phi__str_find(text, at, "${")) != SIZE_MAX) {
         phi_str rest = phi__str(text.at + found, end > found ? end - found : 0);
@@ -297,8 +297,8 @@ static phi_status phi__load_as(phi_config *config, phi_config_format format, phi
     return PHI_UNSUPPORTED;
 }
 
-/* Takes the first format in which the text is a table. If none fits: the error farthest in the
-   text. */
+/* Takes the first format in which the text is a table. If no format fits, returns the error whose
+   place is farthest in the text. */
 static phi_status phi__load_any(phi_config *config, phi_str text, phi_json **root,
                                 phi_parse_error *error) {
     static const phi_config_format formats[] = {PHI_CONFIG_TOML, PHI_CONFIG_JSON, PHI_CONFIG_YAML};
@@ -425,7 +425,7 @@ PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
     phi_memory_init(&memory, &desc->allocator, desc->memory_limit_bytes);
     config = (phi_config *)phi__alloc(&memory, sizeof *config);
     if (config == NULL) return NULL;
-    config->memory = memory; /* counts the config's own block */
+    config->memory = memory; /* this copy counts the config's own block, too */
     phi_arena_init(&config->arena, &config->memory, 0);
     phi__prob_init(&config->problems, &config->memory, desc->max_problems);
     phi__marks_init(&config->marks, &config->arena);

@@ -20,22 +20,23 @@ typedef struct phi__cfg_value {
     phi_str name, value;
 } phi__cfg_value;
 
-/* An entity that references can mean. With the space "models", an alias whose value is `node`. */
+/* An entity that references can mean. In the space "models", it is an alias, and `node` is its
+   value. */
 typedef struct phi__cfg_entity {
     struct phi__cfg_entity *next; /* in the order of the file */
     const char *space;
     phi_str name;
     phi_str shown;        /* the name for messages: variables are not replaced */
-    const phi_json *node; /* its table */
+    const phi_json *node; /* the entity's table */
     const phi__cfg_table *table;
     phi_str path;     /* such as "provider.instances[1]" */
-    uint8_t visiting; /* for the search for cycles: 1: on the path, 2: done */
+    uint8_t visiting; /* for the search for cycles: 1 is on the path, 2 is done */
 } phi__cfg_entity;
 
 struct phi_config {
     phi_memory memory;
     phi_arena arena;
-    const char *path;                          /* "" if there is none */
+    const char *path;                          /* "" if the config was read from a text */
     phi_config_format format;                  /* the format that was read */
     const phi_config_section *const *sections; /* NULL-ended, never NULL */
     const char *(*variable_fn)(void *user_data, const char *name);

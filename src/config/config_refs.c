@@ -1,5 +1,5 @@
 /* config_refs.c - references: parses them, finds their entities, and writes messages about
-   references that mean nothing. Also checks rules between fields. */
+   references that name no entity. Also checks rules between fields. */
 #include "agent/agent_in.h"
 #include "config/config_own_in.h"
 #include "config/config_tables_in.h"
@@ -21,7 +21,8 @@ static const phi__cfg_entity *phi__cfg_names_find(const phi_config *config, cons
     return NULL;
 }
 
-/* Returns the next entity of that name in any namespace, or NULL. *probe is 0 for the first. */
+/* Returns the next entity of that name in any namespace, or NULL. *probe is 0 before the first
+   call. */
 static const phi__cfg_entity *phi__cfg_names_each(const phi_config *config, phi_str name,
                                                   size_t *probe) {
     uint64_t hash = phi__hash(name, 0);
@@ -34,7 +35,8 @@ static const phi__cfg_entity *phi__cfg_names_each(const phi_config *config, phi_
     return NULL;
 }
 
-/* Adds an entity. If `listed`, checks for cycles and messages see it, too. False: no memory. */
+/* Adds an entity. If `listed`, messages and the search for cycles see the entity, too. False: no
+   memory. */
 static bool phi__cfg_names_add(phi_config *config, phi__cfg_entity *entity, bool listed) {
     if (!phi__map_room(&config->entities)) return false;
     phi__map_add(&config->entities, phi__hash(entity->name, 0), entity);
@@ -52,7 +54,8 @@ static bool phi__cfg_names_add(phi_config *config, phi__cfg_entity *entity, bool
 /* most levels of fields in tables */
 enum { PHI__CFG_DEEPEST = 8 };
 
-/* Returns the name that an id declares. Sets *qualified to the id's namespace, if it differs. */
+/* Returns the name that an id declares. Sets *qualified to the id's namespace if it differs from
+   `space`, else to "". */
 static phi_str phi__entities_name(const char *space, phi_str id, phi_str *qualified) {
     phi__cfg_ref ref = phi__refs_parse(id);
     *qualified = PHI__LIT("");
@@ -71,7 +74,7 @@ static void phi__entities_add(phi__cfg_walk *walk, const phi__cfg_table *table,
     const phi__cfg_entity *other = phi__cfg_names_find(config, field->space, name);
     phi__cfg_entity *entity;
     phi_str shown = name;
-    if (name.len == 0) return; /* config_check.c reports it */
+    if (name.len == 0) return; /* config_check.c reports an empty name */
     (void)phi__raws_find(config, id, &shown);
     if (other != NULL) {
         size_t len = phi__walk_name(walk, phi_str_of(field->key));
@@ -188,7 +191,7 @@ void phi__entities_collect(phi_config *config) {
 /* ---- references ---- */
 
 enum {
-    PHI__CFG_ALIASES = 16,  /* most aliases that lead to each other */
+    PHI__CFG_ALIASES = 16,  /* longest chain of aliases */
     PHI__CFG_LISTED = 8,    /* most names in a message */
     PHI__CFG_COMPARED = 256 /* most names compared to find a similar one */
 };
@@ -291,7 +294,7 @@ typedef enum phi__refs_found {
     PHI__CFG_REFS_BUILT_IN,
     PHI__CFG_REFS_MISSING,
     PHI__CFG_REFS_AMBIGUOUS,
-    PHI__CFG_REFS_OTHER_SPACE, /* entity: the one of another namespace, if it exists */
+    PHI__CFG_REFS_OTHER_SPACE, /* `entity` has the name, but in another namespace; or NULL */
     PHI__CFG_REFS_NO_SPACE,
     PHI__CFG_REFS_NO_ALIAS,
     PHI__CFG_REFS_CYCLE
@@ -503,7 +506,7 @@ static void phi__refs_say(phi__cfg_walk *walk, const char *space, const phi__ref
     }
 }
 
-/* True if the namespace is that of a section that only another header reads. */
+/* True if the namespace belongs to a section that needs phi_tools.h, which was not given. */
 static bool phi__refs_needs_header(const phi_config *config, const char *space) {
     if (strcmp(space, "mcp") != 0 && strcmp(space, "openapi") != 0) return false;
     for (size_t i = 0; config->sections[i] != NULL; i++)
@@ -593,7 +596,7 @@ static phi__cfg_entity *phi__cycle_next(const phi_config *config, phi__cfg_step 
     return NULL;
 }
 
-/* Reports a cycle, as "writer -> critic -> writer". */
+/* Reports a cycle, such as "writer -> critic -> writer". */
 static void phi__cycle_say(phi__cycle *c, const phi__cfg_entity *to) {
     phi__buf *words = phi__walk_words(&c->walk);
     size_t i = c->count, first;
@@ -709,7 +712,7 @@ static const char *phi__rules_api(phi_str model) {
     return NULL;
 }
 
-/* Reports a model that needs another protocol than the default one. */
+/* Reports a model that needs a protocol other than the default. */
 static void phi__rules_model(phi__cfg_walk *walk, const char *path, const phi_json *table) {
     const phi_json *model = phi_json_get(table, "model");
     const char *api = phi__rules_api(phi__json_text_of(model));

@@ -68,7 +68,7 @@ static void phi__cfg_schema_choice(phi__cfg_schema *s, const phi__cfg_field *fie
         choice.next = field->choices;
         while (phi__choice_next(&choice)) {
             phi__buf_text(&s->out, between);
-            /* Write a pattern of one name: any case, and - for _. */
+            /* Write a pattern of one name: in any case, with either - or _. */
             for (const char *name = choice.name; *name != '\0'; name++) {
                 char c = *name;
                 if (c >= 'a' && c <= 'z')

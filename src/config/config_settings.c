@@ -220,7 +220,7 @@ static phi_status phi__cfg_prompt_slots(phi__cfg_ground *ground, const phi_json 
     return PHI_OK;
 }
 
-/* Returns the slots of a template: of the file, or built in. */
+/* Returns the slots of a template, which is in the file or built in. */
 static phi_status phi__cfg_prompt_slots_of(phi__cfg_ground *ground, const char *type,
                                            const phi__profile_slot **out, size_t *count) {
     const phi_json *node =
@@ -280,7 +280,7 @@ static const char *phi__cfg_said_text(phi_arena *arena, const phi_json *node) {
 }
 
 /* Sets *out to the JSON text of an object, given as a table or as text. *out is unchanged if the
-   node is NULL, null or invalid; an invalid one adds a problem for `field`. PHI_NO_MEMORY. */
+   node is NULL, null or invalid; an invalid node adds a problem for `field`. PHI_NO_MEMORY. */
 static phi_status phi__cfg_said_object(phi__cfg_ground *ground, const phi_json *node,
                                        const char *field, const char **out) {
     char words[200];
@@ -365,7 +365,7 @@ static phi_model phi__cfg_model_preset(const char *preset, const char *url, cons
     phi_model model = phi_model_preset(preset, id, key);
     if (model.protocol == NULL) return phi_model_anthropic(id, key);
     if ((model.quirks & PHI_QUIRK_OPEN_KEY) != 0 && url != NULL && url[0] != '\0')
-        model.base_url = url; /* a server of the user */
+        model.base_url = url; /* the user's own server */
     return model;
 }
 
@@ -392,7 +392,8 @@ static const char *phi__cfg_model_address(const phi__cfg_provider *p) {
     return p->base_url != NULL ? p->base_url : phi__cfg_model_of(p).base_url;
 }
 
-/* Sets a sub-agent's protocol. If it is not the provider's, that protocol's own server is used. */
+/* Sets a sub-agent's protocol. If it differs from the provider's protocol, the model uses the
+   default server of the new protocol. */
 static void phi__cfg_model_api(int api, phi__cfg_provider *p) {
     phi_model plain = phi__cfg_model_preset(phi__cfg_model_of_api(api), NULL, "", NULL);
     if (strcmp(phi__cfg_model_of(p).protocol, plain.protocol) == 0) return;
@@ -603,7 +604,8 @@ static phi_status phi__settings_execution(phi__cfg_maker *maker, phi_agent_desc 
     return PHI_OK;
 }
 
-/* Checks that a schema given as text is JSON. Otherwise only the first request would show it. */
+/* Checks that a schema given as text is JSON. Otherwise only the first request would show the
+   fault. */
 static phi_status phi__settings_schema(phi__cfg_ground *ground, const phi_json *node,
                                        const char *text) {
     phi_arena_mark mark = phi_arena_save(ground->arena);

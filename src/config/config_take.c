@@ -157,7 +157,7 @@ static bool phi__cfg_take_field(phi_arena *arena, const phi__cfg_field *field, c
 static void phi__cfg_take_twin(const phi__cfg_field *field, char *out) {
     uint64_t value = 0;
     if ((field->flags & (PHI__CFG_HAS | PHI__CFG_NONE)) == 0) return;
-    memcpy(&value, out + field->offset, field->size); /* zero in every byte order */
+    memcpy(&value, out + field->offset, field->size); /* 0 is 0 in every byte order */
     bool twin = (field->flags & PHI__CFG_HAS) != 0 || value == 0;
     memcpy(out + field->twin, &twin, sizeof twin);
 }

@@ -181,13 +181,13 @@ static phi_str phi__prob_line(phi__cfg_probs *problems, const phi_config_problem
     if (buf.failed)
         problems->no_memory = true;
     else
-        buf.len = phi__words_clean_line(buf.at, buf.len); /* the line may hold keys of the file */
+        buf.len = phi__words_clean_line(buf.at, buf.len); /* it may hold names from the file */
     phi_str line = phi__prob_copy(problems, buf.failed ? PHI__LIT("") : phi__buf_str(&buf));
     phi__buf_free(&buf);
     return line;
 }
 
-/* Returns how a number is written that JSON lacks, such as "inf". NULL: JSON has the number. */
+/* Returns the notation of a number that JSON cannot hold, such as "inf". NULL: JSON can hold it. */
 static const char *phi__raws_odd(const phi_json *node) {
     double d = phi_json_num(node, 0);
     if (!phi_json_is(node, PHI_JSON_NUMBER) || isfinite(d)) return NULL;
@@ -415,7 +415,8 @@ PHI__FN bool phi__raws_keep(phi_config *config, phi_str name, phi_str value) {
     return true;
 }
 
-/* Returns how many bytes of a value `text` begins with. Messages have '?' for control codes. */
+/* Returns how many first bytes of `text` and `value` agree. '?' in a message agrees with a control
+   code. */
 static size_t phi__raws_common(phi_str text, phi_str value) {
     size_t n = 0;
     while (n < text.len && n < value.len &&
@@ -424,7 +425,8 @@ static size_t phi__raws_common(phi_str text, phi_str value) {
     return n;
 }
 
-/* Returns the value that `text` begins with, even if `text` cuts it. *len: its length in `text`. */
+/* Returns the value at the start of `text`, even if the end of `text` cuts the value. *len is set
+   to the length of the value's part in `text`. */
 static const phi__cfg_value *phi__raws_value(const phi_config *config, phi_str text, size_t *len) {
     const phi__cfg_value *found = NULL;
     *len = 0;

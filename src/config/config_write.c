@@ -56,8 +56,8 @@ static phi_json *phi__put_one_text(phi_arena *arena, const char *text) {
     return phi_json_new_str(arena, out);
 }
 
-/* Returns the value of a field. Sets *skip if the value means the default, or fits no file. A field
-   whose twin is set is written even if it is 0. */
+/* Returns the value of a field. Sets *skip if the value means the default, or cannot be written. A
+   field whose twin is set is written even if it is 0. */
 static phi_json *phi__put_one_value(phi_arena *arena, const phi__cfg_field *field,
                                     const char *taken, bool *skip) {
     const char *at = taken + field->offset;
@@ -101,7 +101,7 @@ static phi_json *phi__put_one_value(phi_arena *arena, const phi__cfg_field *fiel
         value = phi__put_one_unsigned(field, at);
         *skip = value == 0;
         return *skip ? NULL : phi__put_one_bits(arena, field->choices, value);
-    default: *skip = true; return NULL; /* written by the caller */
+    default: *skip = true; return NULL; /* the caller writes it */
     }
 }
 
@@ -249,7 +249,7 @@ static void phi__put_provider(phi__cfg_write *w) {
     phi_json *node = phi__put_fields(w, table, &p);
     phi__put_address(w, model->base_url, node);
     phi__put_headers(w, model, node);
-    /* Write how the quirks differ from those that name, protocol and server imply. */
+    /* Write the differences from the quirks that the name, protocol and server imply. */
     phi_json *compat = phi__put_object(w);
     phi__put_quirks(w, model->quirks & ~quirks, "quirks", compat);
     phi__put_quirks(w, quirks & ~model->quirks, "without", compat);

@@ -4,11 +4,11 @@
 /* ---- the choice of a strategy ---- */
 
 enum {
-    PHI__ADAPTIVE_LOOK = 8192, /* searched bytes of a prompt, so that the choice is fast */
+    PHI__ADAPTIVE_LOOK = 8192, /* only these first bytes of a prompt are searched, for speed */
     PHI__ADAPTIVE_WORD = 64    /* bytes of a listed word, with its NUL */
 };
 
-/* Word lists. They extend the words of the study by inflections and words of similar meaning. */
+/* Word lists, which include inflections and words of similar meaning. */
 static const char phi__choose_puzzle[] =
     "brain teaser|crossword|game of 24|improve|iterate|logic puzzle|puzzle|puzzles|recursive|"
     "refine|riddle|riddles|sudoku";
@@ -106,7 +106,7 @@ PHI__FN double phi__choose_complexity(const phi_adaptive_options *options, phi_s
            0.3 * phi__choose_part(complex, 3) + 0.2 * phi__choose_part(asked, 5);
 }
 
-/* Lists the strategies that may be chosen. NULL after the last. */
+/* Returns strategy i of those that may be chosen. NULL past the last. */
 static const phi_strategy *phi__adaptive_at(size_t i) {
     switch (i) {
     case 0: return phi__strategy_react();

@@ -47,8 +47,8 @@ typedef struct phi_adaptive_options {
 } phi_adaptive_options;
 
 /* Returns the static strategy "adaptive". Its options are phi_adaptive_options. The bill of a
-   prompt is that of the chosen strategy. Its `bill` function returns the largest bill of all
-   strategies that it may choose. */
+   prompt is the bill of the strategy chosen for it. The `bill` function returns the largest bill of
+   all strategies that may be chosen. */
 PHI_API const phi_strategy *phi_strategy_adaptive(void);
 
 #ifdef __cplusplus

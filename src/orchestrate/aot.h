@@ -13,9 +13,9 @@ extern "C" {
 
 /* Number of phi's worked examples in the prompt. */
 typedef enum phi_aot_profile {
-    PHI_AOT_STANDARD = 0, /* two */
-    PHI_AOT_SHORT,        /* one */
-    PHI_AOT_LONG          /* three */
+    PHI_AOT_STANDARD = 0, /* two examples */
+    PHI_AOT_SHORT,        /* one example */
+    PHI_AOT_LONG          /* three examples */
 } phi_aot_profile;
 
 typedef enum phi_aot_style { PHI_AOT_DFS = 0, PHI_AOT_BFS } phi_aot_style;

@@ -24,7 +24,7 @@ typedef struct phi__eval phi__eval;
 /* The evaluation's record of one child agent. */
 typedef struct phi__seat {
     phi__eval *of;
-    size_t index;      /* the branch's index; branch_count: the judge */
+    size_t index;      /* the branch's index; for the judge, branch_count */
     phi_str *loop_id;  /* loop id of the branch or the judge */
     phi__agent *child; /* NULL: not made, or freed */
     bool runs;
@@ -40,10 +40,10 @@ typedef enum phi__eval_phase {
 struct phi__eval {
     phi__attached attached;
     phi__agent *agent;
-    phi_arena arena; /* owns the arrays behind `pub` and the seats */
+    phi_arena arena; /* holds the arrays of `pub`, and the seats */
     phi_evaluation pub;
     phi_branch *branches;
-    phi__seat *seats; /* one for each branch, then the judge's */
+    phi__seat *seats; /* one for each branch, then one for the judge */
     phi__eval_phase phase;
     phi_evaluate_by by;
     phi_evaluate_fn evaluate_fn;
@@ -58,10 +58,10 @@ struct phi__eval {
     uint32_t aborts;      /* the agent's abort count when the evaluation began */
     bool continues;       /* no prompt: the branches continue the history */
     uint32_t lane;        /* active lane when the evaluation began; branches fork it */
-    uint64_t entries;     /* entries in the log at that time; branches fork after them */
+    uint64_t entries;     /* entries in the log when it began; branches fork after them */
     bool lost;            /* memory ran out while an outcome was read */
     phi__timer timer;     /* calls phi__eval_look */
-    uint64_t deadline_us; /* evaluate_fn must have selected by then */
+    uint64_t deadline_us; /* time by which evaluate_fn must have selected */
 };
 
 static void phi__eval_over(phi__agent *child, phi_status status, const phi_failure *failure,
@@ -71,7 +71,7 @@ static void phi__eval_gone(phi__agent *child);
 static const phi__child_watch phi__eval_watch = {false, false,          NULL,
                                                  NULL,  phi__eval_over, phi__eval_gone};
 
-/* Ranks an outcome: 2 if the branch gave an answer, also if a limit ended its run; 1 if it
+/* Ranks an outcome: 2 if the branch gave an answer, even if a limit ended its run; 1 if it
    succeeded without an answer; 0 if it failed. */
 static int phi__select_rank(const phi_branch *branch) {
     if (branch->status != PHI_OK && branch->status != PHI_LIMIT) return 0;
@@ -269,8 +269,8 @@ static phi_agent_desc phi__eval_desc(const phi__eval *e, const phi_agent_desc *c
     return d;
 }
 
-/* Makes the child of a seat. A branch gets a copy of the agent's view, in which calls without a
-   result get one. Sets phi_last_error. */
+/* Makes the child of a seat. A branch gets a copy of the agent's view, with a result for each call
+   that lacks one. Sets phi_last_error. */
 static phi_status phi__eval_make_child(phi__eval *e, size_t index, const phi_agent_desc *config) {
     bool judge = index == e->pub.branch_count;
     phi_agent_desc d = phi__eval_desc(e, config, judge);
@@ -303,8 +303,9 @@ static phi_status phi__eval_make_child(phi__eval *e, size_t index, const phi_age
 
 /* ---- loop ids ---- */
 
-/* Names the loops of all seats with a child: "session.segment.N". All share one count, which starts
-   above every count used in their segments. Skips ids that a host has used. False: no memory. */
+/* Names the loops of all seats with a child: "session.segment.N". All loops share one count, which
+   starts above every count used in their segments. Skips ids that a host has used. False: no
+   memory. */
 static bool phi__eval_name_loops(phi__eval *e) {
     const phi__agent *agent = e->agent;
     phi__session *session = agent->line.session;
@@ -335,7 +336,7 @@ static bool phi__eval_name_loops(phi__eval *e) {
     return done;
 }
 
-/* Marks the loop ids as used in the session. False: no memory, and some may be marked. */
+/* Marks the loop ids as used in the session. False: no memory; some ids may be marked already. */
 static bool phi__eval_count_loops(phi__eval *e) {
     phi__sessions *sessions = &e->agent->rt->sessions;
     bool done = true;
@@ -353,7 +354,7 @@ static phi_status phi__eval_run(phi__seat *seat, const phi_content *content, siz
     order.continuation = content != NULL ? PHI_CONTINUATION_INITIAL : PHI_CONTINUATION_DEFAULT;
     order.loop_id = *seat->loop_id;
     if (content == NULL) order.parent_loop_id = e->agent->line.last_loop_id;
-    order.goes_on = true; /* phi_evaluate has read earlier aborts; later ones are for this run */
+    order.goes_on = true; /* phi_evaluate has read earlier aborts; later aborts are for this run */
     phi_status status = phi__run_new_of(seat->child, order, content, count);
     seat->runs = status == PHI_OK;
     return status;
@@ -489,8 +490,8 @@ static phi_status phi__eval_select(phi__eval *e, size_t selected) {
 }
 
 /* Ends an evaluation whose children have stopped. If status is PHI_OK, branch `selected` wins; else
-   none. In both cases the runs of the branches are copied into the log in the order of their
-   configurations, as far as memory allows. */
+   no branch wins. In both cases the runs of the branches are copied into the log in the order of
+   their configurations, as far as memory allows. */
 static void phi__eval_conclude(phi__eval *e, phi_status status, size_t selected) {
     phi__agent *agent = e->agent;
     size_t ran = e->pub.branch_count + (e->pub.judge_loop_id.len > 0 ? 1 : 0);
@@ -596,7 +597,7 @@ static void phi__eval_save(const phi__attached *attached, phi__buf *out, phi_are
 
 /* ---- restoring ---- */
 
-/* Returns PHI_OK if the agent's view is the same as in the snapshot. */
+/* Returns PHI_OK if config_count and the agent's view are the same as in the snapshot. */
 static phi_status phi__eval_save_check(phi__agent *agent, const phi_json *root,
                                        size_t branch_count) {
     const phi_thread *thread = agent->thread;
@@ -663,7 +664,7 @@ static phi_status phi__eval_save_get_judge(phi__eval *e, const phi_json *root,
     if (!phi__records_get_bool(root, "judging")) return phi__eval_make_child(e, index, desc->judge);
     e->phase = PHI__EVAL_JUDGE;
     e->pub.judge_loop_id = e->judge_id;
-    e->judge_status = PHI_CANCELLED; /* stays so if the judge's run does not continue */
+    e->judge_status = PHI_CANCELLED; /* kept if the judge's run does not continue */
     return phi__eval_save_restore(&e->seats[index], phi_json_path(root, "judge.agent"),
                                   desc->judge);
 }
@@ -689,7 +690,8 @@ static phi_status phi__eval_save_get(phi__eval *e, const phi_json *root,
     if (status == PHI_OK && !phi__eval_payers(e)) status = PHI_NO_MEMORY;
     if (status == PHI_OK && e->phase == PHI__EVAL_BRANCHES) {
         /* The saved budget counts the reservation for the judge's call as a request. Releases that
-           and reserves again. If there is no room, the judge's own turn reports the limit. */
+           request and reserves again. If there is no room, the judge's own turn reports the
+           limit. */
         char reason[160];
         phi_spending saved = PHI_ZERO;
         saved.requests = phi__records_get_u64(root, "held") > 0 ? 1 : 0;
@@ -977,7 +979,7 @@ static phi_status phi__eval_judge_begin(phi__eval *e) {
         content = phi__input_text(phi__buf_str(&prompt));
         status = phi__eval_run(seat, &content, 1);
     }
-    if (status == PHI_OK) /* before another run takes the room; the judge's turn renews this */
+    if (status == PHI_OK) /* before another run uses the budget; the judge's turn reserves again */
         (void)phi__reserve_call(
             seat->child->run,
             phi_tokens_of_text(phi__projection_counter(seat->child), content.text), reason,
@@ -989,7 +991,7 @@ static phi_status phi__eval_judge_begin(phi__eval *e) {
 
 /* ---- steps ---- */
 
-enum { PHI__EVAL_POLL_US = 10000 }; /* between two calls of evaluate_fn */
+enum { PHI__EVAL_POLL_US = 10000 }; /* pause between two calls of evaluate_fn */
 
 /* Calls evaluate_fn. False: it freed the agent, or it has not selected yet. */
 static bool phi__eval_ask(phi__eval *e, size_t *selected) {
@@ -1017,7 +1019,7 @@ static void phi__eval_look(phi__eval *e) {
     if (e->agent->slot == NULL || e->phase == PHI__EVAL_OVER) return;
     for (size_t i = 0; i <= e->pub.branch_count; i++)
         if (e->seats[i].runs) return;
-    /* The agent or an ancestor was aborted since, or the runtime is closing. */
+    /* The agent or an ancestor was aborted after the start, or the runtime is closing. */
     if (e->agent->tree.aborts != e->aborts || e->agent->rt->closing)
         phi__eval_conclude(e, PHI_CANCELLED, 0);
     else if (e->lost)
@@ -1179,8 +1181,8 @@ static phi_status phi__eval_start(phi__eval *e, const phi_content *content, size
         room = phi__reserve_call(e->seats[i].child->run, prompt, reason, sizeof reason);
     if (!room || !phi__eval_hold(e, prompt, reason, sizeof reason))
         return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
-    /* The log changes last: calls without a result get one, as in the branches' copies of the
-       view. */
+    /* The log changes last: it gets a result for each call that lacks one, as the branches' copies
+       of the view did. */
     if (!phi__eval_count_loops(e) || !phi__thread_roll(thread, NULL) ||
         !phi__append_answer_orphans(thread, agent->desc.texts))
         return phi__eval_no_memory(agent);

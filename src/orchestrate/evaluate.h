@@ -6,8 +6,8 @@
    any agent. When all branches have ended, the evaluation selects one: by its position, by its
    tokens, by a judge (a model that compares the answers), or by a function of the host. Then every
    branch becomes a lane of the agent's thread. The lane of the selected branch becomes the active
-   lane, and the other lanes can be read with phi_thread_view. Meanwhile the agent has no run of its
-   own but is busy: prompts and changes return PHI_BUSY.
+   lane, and the other lanes can be read with phi_thread_view. Meanwhile the agent itself has no
+   run, but is busy: prompts and changes return PHI_BUSY.
 
    A branch whose run failed is selected only if all have failed. phi_abort of the agent ends the
    branches, the judge and the evaluation, and the active lane stays the same. phi_abort of a branch
@@ -37,7 +37,7 @@ typedef enum phi_evaluate_by {
 
 /* A branch and its outcome. */
 typedef struct phi_branch {
-    phi_agent agent;   /* the agent in the branch's events; stale once they are popped */
+    phi_agent agent;   /* the agent in the branch's events; stale once these are popped */
     phi_str loop_id;   /* loop id of its run */
     phi_str lane;      /* its lane in the agent's thread; empty until the evaluation is over */
     phi_status status; /* status of its run; PHI_BUSY while it is active */
@@ -64,7 +64,7 @@ typedef struct phi_evaluation {
 
 /* Selects a branch. Called in phi_step once all branches have ended, and again in each step while
    it returns PHI_BUSY. With PHI_OK, *selected is the branch's index (the last branch if the index
-   is too large), and *usage is what the evaluation has used (zero before the call). Any other
+   is too large), and *usage is the usage of the evaluation (zero before the call). Any other
    status, or PHI_BUSY after deadlines.decision_ms, selects the first branch that has not failed.
    Callbacks: evaluate_fn may call every phi_ function except phi_step, phi_runtime_close and
    phi_runtime_free. */
@@ -110,12 +110,13 @@ typedef struct phi_evaluate_desc {
    thread cannot be read. After any of these errors nothing was called and nothing changed, except
    that PHI_NO_MEMORY may leave results in the log for calls that had none.
 
-   With desc->resume also: PHI_NOT_FOUND, no evaluation waits; PHI_MISUSE, the history has changed
-   since the snapshot, or the call came from a callback; PHI_BAD_ARG, config_count differs;
-   PHI_PARSE, the snapshot is inconsistent. After these errors the saved evaluation still waits. */
+   With desc->resume also: PHI_NOT_FOUND (no evaluation waits), PHI_MISUSE (the history has changed
+   since the snapshot, or the call came from a callback), PHI_BAD_ARG (config_count differs),
+   PHI_PARSE (the snapshot is inconsistent). After these errors the saved evaluation still waits. */
 PHI_API phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc *desc);
 
-/* Returns the active or else the last evaluation. PHI_NOT_FOUND: none. PHI_STALE, PHI_BAD_ARG. */
+/* Returns the active evaluation, or else the last one. PHI_NOT_FOUND: there is none. PHI_STALE,
+   PHI_BAD_ARG. */
 PHI_API phi_status phi_evaluation_result(phi_agent agent, phi_evaluation *out);
 
 #ifdef __cplusplus

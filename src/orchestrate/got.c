@@ -12,7 +12,7 @@ enum {
 };
 
 enum {
-    PHI__GOT_PROMPT_TOKENS = 250, /* estimated most tokens of phi's own prompt in a call */
+    PHI__GOT_PROMPT_TOKENS = 250, /* upper estimate of the tokens of phi's own prompt in a call */
     PHI__GOT_NODES_MOST = 1000    /* bounds the prompts that show the graph */
 };
 

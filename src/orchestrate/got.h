@@ -6,8 +6,8 @@
    between thoughts. The support of a thought is the number of connections that support or complete
    it, less the number that contradict it. The next generation refines the thought with most
    support. After `generations` generations, the `keep_best` thoughts with most support are
-   aggregated. Thoughts with negative support are left out, unless all are negative. The aggregation
-   is one of these:
+   aggregated. Thoughts with negative support are left out, unless all have negative support.
+   The aggregation is one of these:
        SYNTHESIS  one call composes the answer from thoughts and connections
        VOTING     each of `votes` calls names a thought; the one with most votes is the answer
        WEIGHTED   one call weighs the thoughts; a second call composes the answer from those
@@ -34,8 +34,8 @@ typedef struct phi_got_options {
     phi_got_aggregation aggregation;
     uint32_t generations;      /* generations of thoughts (default 2) */
     uint32_t branching_factor; /* most thoughts in a generation (default 3) */
-    uint32_t max_nodes; /* nodes with the problem and the answer (default 20, at most 1,000) */
-    uint32_t max_depth; /* most depth of a thought; first thoughts have depth 1 (default 5) */
+    uint32_t max_nodes;        /* nodes including problem and answer (default 20, at most 1,000) */
+    uint32_t max_depth; /* greatest depth of a thought; first thoughts have depth 1 (default 5) */
     uint32_t votes;     /* most voting calls (default 3) */
     uint32_t keep_best; /* thoughts to aggregate (default 5) */
     /* System prompts in place of phi's. They must ask for the same lines (default: phi's) */

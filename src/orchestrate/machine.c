@@ -238,7 +238,7 @@ PHI__FN bool phi__parse_numbered(phi_str line, uint32_t *number, phi_str *rest) 
     if (i + 1 < line.len && line.at[i] != ')' && phi__is_digit(line.at[i + 1])) return false;
     *number = n;
     line = phi__str_from(line, i + 1);
-    *rest = marked ? phi__parse_skip(line) : phi__str_trim(line); /* such as "**1.** text" */
+    *rest = marked ? phi__parse_skip(line) : phi__str_trim(line); /* emphasis: "**1.** text" */
     return true;
 }
 
@@ -285,7 +285,7 @@ PHI__FN bool phi__parse_number(phi_str text, double *out, phi_str *rest) {
         return true;
     }
     const char *to = phi__json_number_read(text.at, end, &number, &bad);
-    /* Reads "1." and "1e" up to the last digit. */
+    /* Reads "1." and "1e" only up to the last digit. */
     if (to == NULL && bad > text.at) {
         size_t len = (size_t)(bad - text.at);
         while (len > 0 && !phi__is_digit(text.at[len - 1])) len--;

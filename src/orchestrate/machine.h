@@ -39,7 +39,7 @@ typedef struct phi_strategy_call {
        as written, with its images. Without a system_prompt, the answer has the format of the run */
     bool in_conversation;
     bool tools; /* the model may call the agent's tools before it answers */
-    /* Most tool rounds. One more is not run and fails the call with PHI_LIMIT (default 3) */
+    /* Most tool rounds. A further round is not run and fails the call with PHI_LIMIT (default 3) */
     uint32_t max_tool_rounds;
     uint32_t max_tokens;  /* output tokens (default: the agent's) */
     bool has_temperature; /* send `temperature` (default: the agent's) */
@@ -129,12 +129,13 @@ typedef struct phi_strategy_best {
     bool unfinished; /* only a step towards an answer */
 } phi_strategy_best;
 
-/* The functions of a kind of machine. All but `choose` must be set. Must outlive all its agents. */
+/* The functions of a kind of machine. All but `choose` must be set. The struct must outlive all
+   agents that use it. */
 typedef struct phi_strategy {
     const char *name;   /* name such as "tot"; [a-z0-9_-], at most 31 bytes */
     size_t state_bytes; /* size of a machine: zeroed before BEGIN and load, freed without notice */
-    /* Returns the worst case for these options and for these tokens of the prompt and of one
-       answer. */
+    /* Sets *out to the worst case for these options, if the prompt has prompt_tokens tokens and
+       each answer has answer_tokens. */
     void (*bill)(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
                  phi_strategy_bill *out);
     /* Handles an event and adds commands. After BEGIN a call must be pending until the machine is
@@ -142,8 +143,8 @@ typedef struct phi_strategy {
        PHI_NO_MEMORY if an arena is out of memory. */
     phi_status (*on)(void *state, const phi_strategy_event *event, const phi_strategy_env *env,
                      phi_strategy_commands *out);
-    /* Returns the best answer so far, at any time. Its score never falls, except when a finished
-       thought replaces an unfinished one. */
+    /* Sets *out to the best answer so far. May be called at any time. The score never falls, except
+       when a finished thought replaces an unfinished one. */
     void (*best)(const void *state, phi_strategy_best *out);
     /* Returns the machine as JSON, in the arena. NULL: no memory. */
     phi_json *(*save)(const void *state, phi_arena *arena);

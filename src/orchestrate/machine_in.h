@@ -49,14 +49,15 @@ PHI__FN void phi__machine_put_doubles(phi__buf *out, const char *key, const doub
 /* Begins a result in scratch memory. */
 PHI__FN void phi__machine_result(const phi__machine *m, phi__buf *result);
 
-/* Add the last command: the answer or the error. Free `result`, JSON without its last brace. */
+/* Add the last command: the answer or the error. `result` is JSON without its last brace; it is
+   freed. */
 PHI__FN phi_status phi__machine_done(phi__machine *m, phi_str answer, phi_stop_reason reason,
                                      phi__buf *result);
 PHI__FN phi_status phi__machine_fail(phi__machine *m, phi_status status, phi_str message,
                                      phi__buf *result);
 
-/* Saves a machine as JSON: its fields, which include "phase", and its usage unless `usage` is NULL.
-   The caller may write more between these two calls. NULL: no memory. */
+/* Save a machine as JSON: its fields, which include "phase", and its usage unless `usage` is NULL.
+   The caller may write more members between the two calls. NULL: no memory. */
 PHI__FN void phi__machine_save(phi__buf *out, const phi__field *fields, size_t count,
                                const void *state, phi_arena *arena);
 PHI__FN phi_json *phi__machine_saved(phi__buf *out, const phi_usage *usage, phi_arena *arena);
@@ -76,8 +77,8 @@ PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
 /* Returns a * b, or UINT64_MAX on overflow. */
 PHI__FN uint64_t phi__bill_times(uint64_t a, uint64_t b);
 
-/* Returns the worst case of a prompt with `prompt_tokens`, limited by desc->max_calls. Each model
-   call answers with at most answer_tokens. */
+/* Sets *out to the worst case of a prompt of prompt_tokens tokens, limited by desc->max_calls. Each
+   model call answers with at most answer_tokens. */
 PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
                                 const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
                                 phi_strategy_bill *out);
@@ -150,7 +151,7 @@ typedef struct phi__cot_parsed {
     size_t step_count;
 } phi__cot_parsed;
 
-/* Borrows the text. */
+/* Parses an answer. The parts in *out borrow the text. */
 PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out);
 
 typedef struct phi__aot_parsed {
@@ -170,7 +171,7 @@ PHI__FN phi_adaptive_options phi__adaptive_options_of(const void *options); /* f
 typedef struct phi__trm_parsed {
     bool has_score;                          /* from a SCORE line, or from strengths and issues */
     double score;                            /* 0 to 1 */
-    uint32_t strengths, issues, suggestions; /* lines of each */
+    uint32_t strengths, issues, suggestions; /* numbers of lines of each kind */
 } phi__trm_parsed;
 
 PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out);
@@ -180,7 +181,7 @@ PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out);
 
 typedef struct phi__tot_node {
     uint32_t parent, depth, children;
-    bool finished;               /* at max_depth, or a whole solution above it */
+    bool finished;               /* at max_depth, or a whole solution at a smaller depth */
     double score;                /* node 0 has no score */
     phi_stop_reason stop_reason; /* LENGTH, GUARD_RAIL: the model's answer was cut off here */
     phi_str content;
@@ -204,13 +205,13 @@ typedef struct phi__tot {
     phi__tot_tree tree;
     uint32_t at; /* node being expanded */
     bool repairing;
-    uint32_t repairs;    /* repairs of this answer */
+    uint32_t repairs;    /* repairs of `source` so far */
     uint32_t retries[2]; /* retries in generations and in evaluations */
     uint32_t parser_errors, pruned;
     bool by_lines;    /* the last answer was not JSON */
     phi_str source;   /* the answer to repair */
     phi_str *pending; /* thoughts to score */
-    double *sums;     /* sums of their scores so far */
+    double *sums;     /* sums of the scores of `pending` so far */
     uint32_t pending_count, evaluated;
     phi_stop_reason cut; /* stop_reason of the last pending thought */
     /* Best scores after the latest expansions, from the first node at max_depth on. */
@@ -224,11 +225,11 @@ PHI__FN phi_tot_options phi__tot_options_of(const void *options); /* fills in de
 
 /* ---- Graph-of-Thoughts: got.c. Node 0 is the problem; thoughts are numbered as they are made. A
    node's edge from its parent means "generates" for the problem and "refines" for a thought.
-   Connections are stored as edges of their own ---- */
+   Connections are stored as separate edges ---- */
 
 typedef struct phi__got_node {
     uint32_t parent, depth, children, links, votes; /* links: connections to or from the node */
-    int32_t support; /* supporting connections to the node, less contradicting ones */
+    int32_t support; /* supporting connections to the node, minus contradicting ones */
     bool kept;       /* takes part in the aggregation */
     bool has_weight;
     double weight;               /* 0 to 1 */

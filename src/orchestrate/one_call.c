@@ -155,7 +155,7 @@ PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out
     return true;
 }
 
-/* Estimated most tokens of phi's own prompts. */
+/* Upper estimate of the tokens of phi's own prompts. */
 enum { PHI__COT_PROMPT_TOKENS = 160 };
 
 static phi_status phi__cot_ask_with(phi__one *c, const char *system_prompt) {
@@ -278,7 +278,7 @@ PHI_API const phi_strategy *phi_strategy_cot(phi_cot_kind kind) {
 
 enum {
     PHI__AOT_MAX_TOKENS = 2048,
-    PHI__AOT_PROMPT_TOKENS = 1200 /* estimated most tokens of phi's prompt with three examples */
+    PHI__AOT_PROMPT_TOKENS = 1200 /* upper estimate of tokens: phi's prompt and three examples */
 };
 
 /* Reads "answer:" or "final answer:" at the line's start. */
@@ -289,8 +289,8 @@ static bool phi__aot_marked(phi_str line, phi_str *rest) {
     return phi__parse_colon(*rest, rest);
 }
 
-/* Returns the text of the last answer line. The last one counts, because earlier answers were
-   rejected. The answer may be on the next line. */
+/* Returns the text of the last answer line, because earlier answers were rejected. The text may be
+   on the line after it. */
 static phi_str phi__aot_answer(phi_str text) {
     phi_str found = {NULL, 0}, line, rest;
     size_t at = 0;

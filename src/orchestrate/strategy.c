@@ -1,7 +1,7 @@
 /* strategy.c - runs a strategy as the provider of an agent.
 
-   Each model call of the agent becomes a job. The job gives the answers of its own model calls to
-   the strategy's machine and carries out the machine's commands.
+   Each model call of the agent becomes a job. The job makes model calls, gives their answers to the
+   strategy's machine and carries out the machine's commands.
 
    A job lasts from the provider's open to its close. It owns the machine, the machine's arena, and
    one hidden child agent for each model call. Answers reach the machine in the order of the calls,
@@ -22,8 +22,8 @@
 /* A pending model call. */
 typedef struct phi__strategy_call {
     uint32_t id, max_rounds;
-    uint32_t most_turns, turns; /* turns of its run: limit, and so far */
-    phi_agent child;            /* rt NULL: no agent could be made */
+    uint32_t most_turns, turns; /* turns of the call's run: limit; number so far */
+    phi_agent child;            /* rt is NULL if no agent could be made */
     bool over;
     bool silent;   /* the last answer has no text yet; `text` is from an earlier answer */
     phi__buf text; /* the last answer that has text, as far as received */
@@ -47,11 +47,11 @@ typedef struct phi__strategy_job {
     phi_arena arena, scratch;
     phi__strategy_call calls[PHI__STRATEGY_CALLS]; /* oldest first */
     size_t call_count;
-    uint64_t made, most;   /* model calls: so far, and limit */
+    uint64_t made, most;   /* model calls: number so far; limit */
     uint64_t elapsed_ms;   /* time spent before a restore */
-    uint64_t started_us;   /* when this process started the job */
+    uint64_t started_us;   /* time at which this process started the job */
     const phi_json *saved; /* calls in the snapshot, while it is loaded */
-    /* settle: the machine must end now. stopped: it may make no more calls. */
+    /* settle: the machine must end now. stopped: the machine may make no more calls. */
     bool settle, stopped;
     bool over, no_memory; /* over: the job has ended */
     phi_status status;
@@ -186,7 +186,7 @@ static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi__s
             (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL |
             (uint32_t)PHI_HOOK_BEFORE_TOOL_UPDATE | (uint32_t)PHI_HOOK_AFTER_TOOL_UPDATE |
             (uint32_t)PHI_HOOK_QUESTION;
-        d.tools = agent->tools->tools; /* of the run, which may differ from the agent's */
+        d.tools = agent->tools->tools; /* the run's tools, which may differ from the agent's */
         d.tool_count = agent->tools->count;
         d.tool_options.raw_tools = agent->desc.tool_options.raw_tools;
         d.tool_options.raw_tool_count = agent->desc.tool_options.raw_tool_count;
@@ -257,7 +257,8 @@ static phi_status phi__scall_run(const phi__strategy_job *job, const phi_strateg
     return status;
 }
 
-/* Makes the agent of a call, from a snapshot with its run, or as a new agent with a new run. */
+/* Makes the agent of a call: from a snapshot that includes its run, or a new agent with a new
+   run. */
 static phi_status phi__scall_start(phi__strategy_job *job, phi__strategy_call *slot,
                                    const phi_strategy_call *call, const phi_json *saved) {
     phi_runtime *rt = job->agent->rt;
@@ -573,7 +574,7 @@ static void phi__strategy_tell(phi__strategy_job *job, const phi_strategy_event 
 
 /* ---- starting a strategy ---- */
 
-/* Scales `all`, the total of `of` model calls, down to the total of `calls` model calls. */
+/* Scales `all`, an amount for `of` model calls, down to the amount for `calls` model calls. */
 static uint64_t phi__strategy_part(uint64_t all, uint64_t calls, uint64_t of) {
     if (of == 0 || calls >= of) return all;
     return (uint64_t)((double)all / (double)of * (double)calls);
@@ -820,8 +821,8 @@ static void phi__strategy_answer(phi__strategy_job *job) {
     job->filtered = event.stop_reason == PHI_STOP_REASON_GUARD_RAIL;
     if (event.kind == PHI_STRATEGY_FAILED && event.status == PHI_LIMIT &&
         event.tool_rounds <= job->calls[0].max_rounds) {
-        /* The run's calls or a budget are used up. The call stays for its text until the machine
-           stops. */
+        /* The run's calls or a budget are used up. The call is kept until the machine stops,
+           because the machine then gets its text. */
         job->settle = true;
         return;
     }
@@ -883,8 +884,8 @@ PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc) {
 }
 
 /* Returns the result note of the agent's last run. NULL if there is none. An evaluation may have
-   copied the run into the log. The log may also hold notes of other runs: of a strategy's calls,
-   and of branches that were not selected. */
+   copied the run into the log. The loop id tells the note from notes of other runs: of a strategy's
+   calls, and of branches that were not selected. */
 static const phi__note *phi__strategy_last(const phi__agent *agent) {
     const phi_thread *thread = agent->thread;
     phi_str last = agent->line.last_loop_id;
@@ -917,7 +918,7 @@ PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena,
         job->desc->strategy->best(job->state, &out->best);
         out->running = true;
         if (phi__arena_str(arena, out->best.text, &out->best.text)) return PHI_OK;
-        memset(out, 0, sizeof *out); /* best.text belonged to the strategy */
+        memset(out, 0, sizeof *out); /* best.text is not ours: it belonged to the strategy */
         return PHI_NO_MEMORY;
     }
     if (agent->run != NULL) return PHI_NOT_FOUND;

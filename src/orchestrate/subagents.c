@@ -10,8 +10,8 @@ typedef struct phi__children {
     phi__attached attached;
     phi__agent *parent;
     phi__list list; /* list of phi__child, oldest first */
-    /* The next child of a sweep. A host callback may drop any child. It may also begin another
-       sweep, which visits all children and so ends the outer sweep. */
+    /* The child that a sweep visits next. A host callback may drop any child. It may also begin
+       another sweep, which visits all children and so ends the outer sweep. */
     phi__link *next;
     uint64_t made;
 } phi__children;
@@ -19,9 +19,9 @@ typedef struct phi__children {
 typedef struct phi__child {
     phi__link link;
     phi__children *of;
-    phi_subagent_desc *desc; /* NULL: frozen */
-    phi__agent *agent;       /* NULL: frozen, or freed */
-    phi_call call;           /* the call that waits for the child; rt NULL: none */
+    phi_subagent_desc *desc; /* NULL if the child is frozen */
+    phi__agent *agent;       /* NULL if the child is frozen, or its agent was freed */
+    phi_call call;           /* the call that waits for the child; rt is NULL if none waits */
     bool spawned;            /* phi_spawn made it, and the host waits for its result */
     bool running;
     bool over;         /* finished; freed once the host has popped its events */
@@ -154,7 +154,7 @@ static phi__child *phi__child_make(phi__children *all) {
     return child;
 }
 
-/* Gives a sub-agent the model of the calling agent, and its credential hook. False: no memory. */
+/* Gives a sub-agent the model and the credential hook of the calling agent. False: no memory. */
 static bool phi__child_inherit(const phi__agent *parent, phi_arena *scratch, phi_agent_desc *out) {
     out->model = parent->desc.model;
     if (out->provider == NULL) {
@@ -320,7 +320,7 @@ static bool phi__result_to_host(const phi__child *child, const phi__result *resu
 /* Gives the result of a run to its call or to the host. Then keeps the child or frees it. */
 static void phi__result_give(phi__child *child, phi_status status, const phi_failure *failure) {
     phi_arena scratch;
-    bool keep = false, told = true; /* told: true if nobody waits for the result */
+    bool keep = false, told = true; /* told: false if the host must still get the result */
     phi_arena_init(&scratch, &child->of->parent->memory, 0);
     if (child->call.rt != NULL || child->spawned) {
         const phi__result result = phi__result_of(child, status, failure, &scratch);
@@ -645,7 +645,7 @@ static phi__child *phi__children_first(const phi__children *all, uint64_t last, 
 
 static void phi__children_renewed(phi__attached *attached, bool copied) {
     phi__children *all = PHI__OWNER(attached, phi__children, attached);
-    uint64_t last = all->made; /* keeps children that the new conversation makes */
+    uint64_t last = all->made; /* children that the new conversation makes get higher numbers */
     phi__child *child;
     if (copied) return;
     while ((child = phi__children_first(all, last, false, NULL)) != NULL)

@@ -3,7 +3,7 @@
 
 enum { PHI__TOT_IDLE, PHI__TOT_GENERATING, PHI__TOT_EVALUATING, PHI__TOT_OVER };
 
-/* Estimated most tokens of phi's own prompt in a call. */
+/* Upper estimate of the tokens of phi's own prompt in a call. */
 enum { PHI__TOT_PROMPT_TOKENS = 400 };
 
 PHI__FN phi_tot_options phi__tot_options_of(const void *options) {
@@ -264,7 +264,7 @@ static phi_status phi__tot_error(phi__tot *t, phi_status status, phi_str message
     return phi__tot_end(t, "error", status != PHI_OK ? status : PHI_REFUSED, message, NULL);
 }
 
-/* Turns the pending thoughts into nodes. Each was scored at least once. */
+/* Turns the pending thoughts into nodes. Each thought was scored at least once. */
 static bool phi__tot_keep(phi__tot *t) {
     for (uint32_t i = 0; i < t->pending_count; i++)
         if (!phi__tree_add(t, t->at, t->sums[i] / (double)t->evaluated, t->pending[i]))
@@ -557,8 +557,8 @@ static phi_status phi__tot_on(void *state, const phi_strategy_event *event,
                                              : phi__tot_scores(t, event->text);
 }
 
-/* Counts the nodes that may be expanded: each node above the last depth once, in BFS at most a beam
-   of each level, and at most max_nodes - 1. */
+/* Counts the nodes that may be expanded: each node above the last depth once (in BFS at most a beam
+   of each level), and at most max_nodes - 1 nodes in all. */
 static uint64_t phi__tot_expansions(const phi_tot_options *o) {
     uint64_t all = 1, level = 1;
     for (uint32_t depth = 1; depth < o->max_depth && all < o->max_nodes; depth++) {

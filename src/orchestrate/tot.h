@@ -26,15 +26,15 @@ typedef struct phi_tot_options {
     uint32_t branching_factor; /* most new thoughts in a step (default 8) */
     uint32_t evaluations;      /* calls that score the thoughts of a step (default 3) */
     uint32_t beam_width;       /* thoughts of a level that BFS expands (default 5) */
-    double value_threshold;    /* DFS skips lower scores (default 0.4; negative: skips none) */
+    double value_threshold;    /* DFS skips scores below this (default 0.4; negative: skips none) */
     uint32_t max_depth;        /* depth of the search; first thoughts have depth 1 (default 3) */
     uint32_t min_depth;        /* least depth for an early success (default 2) */
     uint32_t max_nodes;        /* nodes including the problem (default 100) */
     uint32_t max_duration_ms;  /* time limit; then the best thought is the answer (default: none) */
     uint32_t top_k;            /* candidates in the result (default 3) */
     double early_success_threshold; /* score that ends the search (default 1.0) */
-    /* Once the search has reached max_depth: ends the search if the best score improves by less
-       than min_score_improvement over this many expansions (default: never) */
+    /* Ends the search if the best score improves by less than min_score_improvement over this many
+       expansions, counted once the search has reached max_depth (default: never) */
     uint32_t convergence_window;
     double min_score_improvement; /* see convergence_window (default 0.02) */
     uint32_t max_parse_retries;   /* repairs of an unreadable answer (default 1) */

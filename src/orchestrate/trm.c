@@ -2,15 +2,16 @@
 #include "orchestrate/machine_in.h"
 
 enum {
-    PHI__TRM_SUPERVISIONS_MOST = 50, /* phi's own bound on calls */
-    PHI__TRM_STEPS_MOST = 20,        /* phi's own bound on calls */
+    PHI__TRM_SUPERVISIONS_MOST = 50, /* most calls of the supervisor; phi's own bound */
+    PHI__TRM_STEPS_MOST = 20,        /* most calls for notes in a turn; phi's own bound */
     PHI__TRM_WINDOW = 3,             /* number of scores that must lie close together */
-    PHI__TRM_PROMPT_TOKENS = 200     /* estimated most tokens of phi's own prompts */
+    PHI__TRM_PROMPT_TOKENS = 200     /* upper estimate of the tokens of phi's own prompts */
 };
 
 /* ---- parsing the supervisor's text ---- */
 
-/* Reads a score: "0.8", "8/10" or "80%". A bare number above 1 is out of 10, or else out of 100. */
+/* Reads a score: "0.8", "8/10" or "80%". A bare number above 1 is out of 10; above 10 it is out of
+   100. */
 static bool phi__trm_score(phi_str text, double *out) {
     double of = 1, score;
     phi_str rest;

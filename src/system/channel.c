@@ -24,7 +24,7 @@ enum {
     PHI__CHANNEL_WRITES = 16,          /* most writes in one turn */
     PHI__CHANNEL_QUEUE_BYTES = 1048576 /* default of max_out_bytes */
 };
-#define PHI__CHANNEL_RETRY_US 10000u /* after a watch failed for lack of memory */
+#define PHI__CHANNEL_RETRY_US 10000u /* pause after a watch failed for lack of memory */
 
 struct phi__channel {
     phi__io *io;
@@ -63,7 +63,7 @@ static void phi__channel_watch(phi__channel *c) {
             continue;
         if (at == UINT64_MAX) at = now + PHI__CHANNEL_RETRY_US;
     }
-    (void)phi__io_timer_set(c->io, &c->timer, at); /* cannot fail: the timer keeps its place */
+    (void)phi__io_timer_set(c->io, &c->timer, at); /* cannot fail: the timer is set */
 }
 
 static void phi__channel_destroy(phi__channel *c) {
@@ -74,7 +74,7 @@ static void phi__channel_destroy(phi__channel *c) {
     phi__free(phi__io_memory(c->io), c, sizeof *c);
 }
 
-/* Called after each callback. False: the callback freed the channel, which is gone now. */
+/* Called after each callback. False: the callback freed the channel. */
 static bool phi__channel_returned(phi__channel *c) {
     c->in_callback = false;
     if (c->freed) {
@@ -96,7 +96,7 @@ static bool phi__channel_over(phi__channel *c, phi_status status, int error) {
     return phi__channel_returned(c);
 }
 
-/* True if a call on that side would not block. A file is always ready. */
+/* True if reading or writing on that side would not block. A file is always ready. */
 static bool phi__channel_ready(const phi__channel *c, int side) {
     struct pollfd one;
     one.fd = phi__channel_fd(c, side);

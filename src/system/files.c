@@ -154,11 +154,12 @@ static int phi__exact_part(int dir, const char *name, int flags, int *out) {
     if (error == 0 || error == ENOENT || error == EACCES) return error;
     if (fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return error;
     if (S_ISLNK(info.st_mode) || error == ELOOP) return PHI__EXACT_LINK;
-    /* ENOTDIR for a directory: it was a link when openat saw it. */
+    /* openat failed with ENOTDIR for a directory: at that time the name was a link. */
     return error == ENOTDIR && S_ISDIR(info.st_mode) ? (int)PHI__EXACT_LINK : error;
 }
 
-/* Replaces the way's directory by its directory `name`. If `make`, makes a missing one. */
+/* Replaces the way's directory by its subdirectory `name`. If `make`, makes a missing
+   subdirectory. */
 static int phi__exact_enter(phi__way *way, const char *name, bool make) {
     int next, error = phi__exact_part(way->dir, name, PHI__EXACT_PASS_FLAGS, &next);
     if (error == ENOENT && make) {
@@ -292,7 +293,7 @@ static int phi__files_open_temp(phi__file *file, mode_t mode) {
     return EEXIST;
 }
 
-/* Gives the temporary file the old file's owner and mode. Until then only we can read it. */
+/* Gives the temporary file the old file's owner and mode. Until then only this user can read it. */
 static int phi__files_take_after(phi__file *file, const struct stat *old) {
     struct stat now;
     if (fstat(file->fd, &now) != 0) return errno;

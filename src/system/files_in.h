@@ -9,8 +9,8 @@
 /* Opens a path. `flags` are those of open(); O_CLOEXEC is added. */
 PHI__FN int phi__exact_open(const char *path, int flags, int *out);
 
-/* Opens the directory that holds the last part of a path, for looking up that part. *name points to
-   that part, in `path`; "." for the root. */
+/* Opens the directory that holds the last part of a path. *name is set to that part, in `path`, or
+   to "." for the root. */
 PHI__FN int phi__exact_parent(const char *path, int *out, const char **name);
 
 /* Opens a path part by part, as on systems without openat2. */

@@ -1,9 +1,10 @@
 /* process.c - a child process: its streams, its exit, its removal.
 
    A child is RUNNING, then EXITED, then REAPED. An EXITED child is kept as a zombie, so that the
-   system gives its number, which is also its group's, to no other process. It is REAPED after its
-   group was killed, while the rest of its pipes is read. A process that is freed while it runs
-   becomes an orphan: it lives on, without streams and callbacks, until it is reaped. */
+   system cannot give the child's number, which is also its group's number, to another process. It
+   is REAPED after its group was killed, while the rest of its pipes is read. A process that is
+   freed while it runs becomes an orphan: it lives on, without streams and callbacks, until it is
+   reaped. */
 #include "system/process_in.h"
 #include "base/base_in.h"
 #include "io/io_in.h"
@@ -142,8 +143,9 @@ static int phi__spawn_call(const phi__spawn *spawn, char **environment, pid_t *p
     return error;
 }
 
-/* If posix_spawn cannot change the directory, a shell does, and then replaces itself by the program
-   in the same process. One difference: for "no such program" it exits with code 127. */
+/* If posix_spawn cannot change the directory, a shell changes it, and then replaces itself by the
+   program in the same process. One difference: if there is no such program, the shell exits with
+   code 127. */
 #if !defined(PHI__SPAWN_CHDIR)
 static int phi__spawn_by_shell(phi_memory *memory, const phi__spawn *spawn, char **environment,
                                pid_t *pid) {
@@ -185,7 +187,7 @@ PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *p
 
 /* ---- bytes that wait to be written, for processes and channels ---- */
 
-enum { PHI__OUTGOING_KEPT = 16384 /* most bytes of an empty buffer that are kept */ };
+enum { PHI__OUTGOING_KEPT = 16384 /* a larger buffer is freed when it is empty */ };
 
 PHI__FN phi_status phi__outgoing_add(phi__outgoing *out, const char *bytes, size_t len, size_t most,
                                      size_t *taken) {
@@ -240,10 +242,10 @@ enum {
     PHI__PROCESS_TURN_BYTES = 16384,   /* most bytes read from a stream in one turn */
     PHI__PROCESS_WRITE_BYTES = 65536,  /* most bytes written in one turn; a pipe's default size */
     PHI__PROCESS_REST_BYTES = 1048576, /* most bytes read after the grace; a pipe's largest size */
-    PHI__PROCESS_GRACE_US = 100000,    /* time after the exit for streams that grandchildren hold */
+    PHI__PROCESS_GRACE_US = 100000,    /* time after the exit for streams held by grandchildren */
     PHI__PROCESS_POLL_FIRST_US = 1000, /* first pause between polls for the exit; it doubles */
     PHI__PROCESS_POLL_LAST_US = 20000,
-    PHI__PROCESS_RETRY_US = 10000,      /* after a watch failed for lack of memory */
+    PHI__PROCESS_RETRY_US = 10000,      /* pause after a watch failed for lack of memory */
     PHI__PROCESS_QUEUE_BYTES = 1048576, /* default of max_input_bytes */
     PHI__PROCESS_LAST_MS = 50           /* longest wait for a killed child when the io ends */
 };
@@ -337,7 +339,7 @@ static void phi__process_exit_forget(phi__process *p) {
     p->exit_watch.fd = -1;
 }
 
-/* True if the child has exited. Leaves it a zombie, and begins the grace of its streams. */
+/* True if the child has exited. Leaves the child a zombie, and begins the grace of its streams. */
 static bool phi__process_look(phi__process *p) {
     int result;
     if (p->state != PHI__PROCESS_RUNNING) return true;
@@ -356,7 +358,7 @@ static bool phi__process_look(phi__process *p) {
     return true;
 }
 
-/* Kills the group while the child runs or is a zombie; later its number may be another group's. */
+/* Kills the group while the child runs or is a zombie. Later another group may have the number. */
 static void phi__process_kill_group(const phi__process *p) {
     if (p->state != PHI__PROCESS_REAPED && !p->lost) (void)kill(-(pid_t)p->pid, SIGKILL);
 }
@@ -393,7 +395,7 @@ static void phi__process_release(phi__process *p) {
     phi__free(phi__io_memory(io), p, sizeof *p);
 }
 
-/* Called after each callback. False: the callback freed the process, which is gone now. */
+/* Called after each callback. False: the callback freed the process. */
 static bool phi__process_returned(phi__process *p) {
     p->in_callback = false;
     if (!p->freed) return true;
@@ -426,8 +428,9 @@ static bool phi__process_read(phi__process *p, int stream, bool *emptied) {
     return true;
 }
 
-/* After the group was killed: reads a piece of each pipe's rest a turn, by timer. Stops at an empty
-   pipe or a limit, because an escaped grandchild may keep writing. False: the process is gone. */
+/* After the group was killed, reads the rest of each pipe, a piece a turn, by timer. Stops at an
+   empty pipe or a limit, because an escaped grandchild may keep writing. False: the process is
+   gone. */
 static bool phi__process_rest(phi__process *p) {
     bool again = false, emptied;
     for (int i = 1; i < 3; i++) {
@@ -571,7 +574,8 @@ static int phi__process_pipe(int *our_end, int *child_end, int ours) {
     return error;
 }
 
-/* Makes the pipes, their watches and the timer: all that needs memory, before the child exists. */
+/* Makes the pipes, their watches and the timer. Only these need memory, so they are made before the
+   child exists. */
 static phi_status phi__process_prepare(phi__process *p, bool with_input, int *child, int *error) {
     phi_status status =
         phi__io_timer_set(p->io, &p->timer, phi__io_now_us(p->io) + PHI__PROCESS_HOUR_US);

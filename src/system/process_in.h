@@ -19,7 +19,7 @@ static inline size_t phi__outgoing_waits(const phi__outgoing *out) {
 }
 
 /* Appends as many of the bytes as fit into a queue of `most` bytes; *taken says how many.
-   PHI_NO_MEMORY: none, and the bytes queued before are intact. */
+   PHI_NO_MEMORY: no byte was appended, and the bytes queued before are intact. */
 PHI__FN phi_status phi__outgoing_add(phi__outgoing *out, const char *bytes, size_t len, size_t most,
                                      size_t *taken);
 
@@ -33,7 +33,7 @@ typedef struct phi__spawn {
     const char *const *argv, *const *env, *const *keep_keys; /* as in phi__process_desc */
     const char *cwd;
     bool hide_keys, env_only;
-    int fds[3]; /* descriptors for 0, 1 and 2; each is 3 or more; -1: /dev/null */
+    int fds[3]; /* descriptors that become the child's 0, 1 and 2; each 3 or more; -1: /dev/null */
 } phi__spawn;
 
 /* Returns 0 and sets *pid, or returns an errno value. The environment is built in `memory`. */

@@ -20,12 +20,13 @@ typedef struct phi__ordered phi__ordered;
 #ifndef PHI_NO_PROCESS
 typedef struct phi__channel_desc {
     int in_fd;            /* default 0: stdin */
-    int out_fd;           /* default 0: stdout, which is 1; must differ from in_fd */
+    int out_fd;           /* 0 means stdout (1); must differ from in_fd */
     size_t max_out_bytes; /* most bytes queued for the reader (default 1 MiB) */
-    /* Receives bytes of in_fd, at most 16 KiB a turn; borrowed until it returns. If it returns
+    /* Receives bytes of in_fd, at most 16 KiB a turn; borrowed until `input` returns. If it returns
        false, reading stops until phi__channel_resume. */
     bool (*input)(void *ctx, const char *bytes, size_t len);
-    /* Called when half of the queue is free, after a write not taken whole. May be NULL. */
+    /* Called when half of the queue is free, after a write whose bytes were not all queued. May be
+       NULL. */
     void (*room)(void *ctx);
     /* Called once; `input` is not called after it. PHI_OK: in_fd has ended; queued bytes are still
        sent. PHI_IO: in_fd cannot be read, or out_fd has no reader: later writes are refused.
@@ -39,8 +40,8 @@ PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc, 
 PHI__FN void phi__channel_resume(phi__channel *channel);
 
 /* Queues a copy of the bytes; never waits. PHI_OK: *taken bytes were queued; if fewer than len,
-   `room` is called later. PHI_STALE: out_fd has no reader; if `ended` was called before, no other
-   call reports this. PHI_NO_MEMORY: no byte was queued. */
+   `room` is called later. PHI_STALE: out_fd has no reader; if `ended` was already called, only this
+   status reports it. PHI_NO_MEMORY: no byte was queued. */
 PHI__FN phi_status phi__channel_write(phi__channel *channel, const char *bytes, size_t len,
                                       size_t *taken);
 PHI__FN size_t phi__channel_waiting(const phi__channel *channel); /* queued bytes */
@@ -76,10 +77,10 @@ PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, ph
 PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *name,
                                       phi__file **out, phi__words *words);
 
-/* Opens a temporary file next to `path`, which phi__files_commit renames to `path`: a torn write
-   leaves the old file. The new file gets the old mode (and owner, if allowed). `path` is resolved,
-   as for PHI__LINKS_REFUSE, so a link's target is replaced. Other hard links of the file keep the
-   old content. Refuses anything but a regular file. */
+/* Opens a temporary file next to `path`, which phi__files_commit renames to `path`: an interrupted
+   write leaves the old file. The new file gets the old mode (and owner, if allowed). `path` is
+   resolved, as for PHI__LINKS_REFUSE, so a link's target is replaced. Other hard links of the file
+   keep the old content. Refuses anything but a regular file. */
 PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                            phi__words *words);
 
@@ -95,7 +96,7 @@ PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t 
 typedef struct phi__way {
     const char *path; /* borrowed */
     size_t at;        /* offset of the next part */
-    int dir;          /* the directory of that part */
+    int dir;          /* open directory that holds that part */
     bool open;
 } phi__way;
 
@@ -127,7 +128,8 @@ PHI__FN bool phi__path_inside(const char *directory, const char *path);
 /* A walk of a directory tree, an entry at a time, in no order, in time linear in the entries.
    Directories that cannot be read, or are more than 64 levels deep, are returned but not entered.
    Open descriptors: one for the root, one for the current directory, and one for each directory
-   above with more than 64 KiB of directory names. About 64 KiB of names of each are in memory. */
+   above with more than 64 KiB of directory names. About 64 KiB of names of each of these
+   directories are in memory. */
 typedef struct phi__walk_entry {
     phi_str path;        /* relative to the walk's root; borrowed until the next call */
     phi__file_kind kind; /* links are not followed */
@@ -139,8 +141,8 @@ typedef struct phi__walk_entry {
 PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__links links,
                                  phi__walk **out, phi__words *words);
 
-/* PHI_OK: *out is an entry. PHI_BUSY: call again; a directory was opened, with two system calls for
-   each part of its path, or closed. PHI_NOT_FOUND: the walk has ended. */
+/* PHI_OK: *out is an entry. PHI_BUSY: call again; a directory was closed, or was opened with two
+   system calls for each part of its path. PHI_NOT_FOUND: the walk has ended. */
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out);
 
 /* Returns the descriptor of the current directory, valid until the next call; -1 if closed. */
@@ -162,8 +164,8 @@ typedef struct phi__process_desc {
     phi_str input;
     bool keep_input;        /* stdin stays open until phi__process_end_input */
     size_t max_input_bytes; /* with keep_input: most bytes queued for the child (default 1 MiB) */
-    /* Called on the pumping thread when half of the queue is free, after a write not taken whole.
-       May be NULL. */
+    /* Called on the pumping thread when half of the queue is free, after a write whose bytes were
+       not all queued. May be NULL. */
     void (*room)(void *ctx);
     /* On the pumping thread: receives bytes of stdout (1) or stderr (2), at most 16 KiB a stream
        and turn; borrowed. If it returns false, reading of that stream stops until
@@ -172,21 +174,22 @@ typedef struct phi__process_desc {
     /* Called once: the child exited with `code`, or with code -1 was killed by `signal_number`. If
        both are unknown, they are -1 and 0. Both streams were read to their ends. If a grandchild
        holds them open, they are read for at most 100 ms of the io's clock after the exit, and then
-       at most 1 MiB more. A stopped stream is waited for. */
+       at most 1 MiB more. The callback waits for a stopped stream. */
     void (*exited)(void *ctx, int code, int signal_number);
     void *ctx;
 } phi__process_desc;
 
-/* Starts a child. PHI_BUSY: no start is left in this step, or the system lacks descriptors or
-   processes: try again. PHI_NOT_FOUND: no such program. PHI_IO: the system refused. PHI_BAD_ARG: no
-   argv. PHI_NO_MEMORY. `words` gets the system's message, terminated; may be NULL with size 0. */
+/* Starts a child. PHI_BUSY: no more starts are allowed in this step, or the system lacks
+   descriptors or processes: try again. PHI_NOT_FOUND: no such program. PHI_IO: the system refused.
+   PHI_BAD_ARG: no argv. PHI_NO_MEMORY. `words` gets the system's message, terminated; may be NULL
+   with size 0. */
 PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
                                     char *words, size_t words_size);
 PHI__FN void phi__process_resume(phi__process *process);
 
 /* With keep_input: queues a copy of the bytes for the child's stdin, and writes at once those that
    fit. Never waits. PHI_OK: *taken bytes were queued; if fewer than len, `room` is called later.
-   PHI_STALE: stdin was closed, by phi__process_end_input, by the child or by its end.
+   PHI_STALE: stdin was closed by phi__process_end_input or by the child, or the child has ended.
    PHI_NO_MEMORY: no byte was queued. */
 PHI__FN phi_status phi__process_write(phi__process *process, const char *bytes, size_t len,
                                       size_t *taken);

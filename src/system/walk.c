@@ -20,7 +20,7 @@
 enum { PHI__WALK_HELD = 65536, /* most bytes of queued names at one level */ PHI__WALK_DEPTH = 64 };
 
 typedef struct phi__walk_level {
-    DIR *dir;        /* NULL: read to its end */
+    DIR *dir;        /* NULL after it was read to its end */
     phi__buf names;  /* queued names of directories, each after a NUL */
     size_t path_len; /* bytes of the path before a name, including the slash */
 } phi__walk_level;
@@ -41,7 +41,7 @@ static phi__file_kind phi__walk_kind(int dir, const struct dirent *entry) {
     case DT_REG: return PHI__FILE_REGULAR;
     case DT_DIR: return PHI__FILE_DIRECTORY;
     case DT_LNK: return PHI__FILE_LINK;
-    case DT_UNKNOWN: break; /* some file systems do not tell */
+    case DT_UNKNOWN: break; /* some file systems do not report it */
     default: return PHI__FILE_OTHER;
     }
     if (fstatat(dir, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) return PHI__FILE_OTHER;
@@ -72,7 +72,7 @@ static int phi__walk_open(int root, phi_str path) {
     return fd;
 }
 
-/* Reads the next entry of a level. PHI_BUSY: there are no more. */
+/* Reads the next entry of a level. PHI_BUSY: the level has no more entries. */
 static phi_status phi__walk_read(phi__walk *walk, phi__walk_level *level, phi__walk_entry *out) {
     const struct dirent *entry;
     do entry = readdir(level->dir);
@@ -235,7 +235,8 @@ typedef struct phi__ordered_level {
 struct phi__ordered {
     phi_memory *memory;
     int root;
-    /* The deepest level while it is read and after. If NULL, `fd` may be open instead. */
+    /* The open directory of the deepest level, also after it was read. If NULL, `fd` may be open
+       instead. */
     DIR *dir;
     int fd;
     phi__buf path; /* path of the entry returned last; a NUL follows */

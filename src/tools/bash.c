@@ -24,8 +24,8 @@ static phi_str phi__deny_word(const char *at) {
     return phi__str(at, n);
 }
 
-/* Reads the arguments of an rm and returns their end. If it has both flags, appends "rm -rf" and
-   each operand. */
+/* Reads the arguments of an rm and returns their end. If rm has the flags r and f, appends "rm -rf"
+   and each operand. */
 static const char *phi__deny_rm(phi__buf *out, const char *at) {
     const char *from = at;
     bool recursive = false, force = false, operands = false;
@@ -50,7 +50,7 @@ static const char *phi__deny_rm(phi__buf *out, const char *at) {
     return at;
 }
 
-/* Appends each rm of a plain command, with its flags in one form. */
+/* Appends each rm of the command `plain` that has the flags r and f, written as "rm -rf". */
 static void phi__deny_removals(phi__buf *out, const char *plain) {
     while (*plain != '\0') {
         phi_str word = phi__deny_word(plain);
@@ -66,7 +66,8 @@ static void phi__deny_removals(phi__buf *out, const char *plain) {
     }
 }
 
-/* True if a pattern has signs and no blanks, so that blanks between signs do not matter. */
+/* True if a pattern has signs and no blanks. Such a pattern is also compared with the
+   command after the blanks between signs were removed. */
 static bool phi__deny_signs(const char *pattern) {
     bool signs = false;
     for (; *pattern != '\0'; pattern++) {
@@ -222,7 +223,7 @@ static void phi__bash_take(phi__bash *bash, phi__bash_stream *to, const char *at
         len--;
         whole = phi__bash_whole(to->tail, to->tail_len);
         phi__bash_keep(bash, to, to->tail, whole);
-        to->tail_len -= whole; /* at most three bytes are left, of the next character */
+        to->tail_len -= whole; /* at most three bytes of the next character are left */
         memmove(to->tail, to->tail + whole, to->tail_len);
     }
     whole = phi__bash_whole(at, len);
@@ -325,7 +326,7 @@ static void phi__bash_spawn(phi__bash *bash) {
     phi__process_desc desc = PHI_ZERO;
     desc.argv = argv;
     /* Make git ignore bare repositories in the tree, whose configuration could name programs to
-       run. These variables come after those that the host's environment sets. */
+       run. The numbers of these variables follow those in the host's environment. */
     const char *given = getenv("GIT_CONFIG_COUNT");
     unsigned long n = given != NULL ? strtoul(given, NULL, 10) : 0;
     if (n > 9999) n = 0;

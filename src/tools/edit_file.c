@@ -28,7 +28,8 @@ PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str 
     return true;
 }
 
-/* Returns how many bytes of the needle match after `c` follows `matched` matching bytes. */
+/* Returns how many bytes of the needle match at the text's next character `c`. `matched` bytes
+   matched before it. */
 static size_t phi__finder_next(const phi__finder *finder, size_t matched, char c) {
     while (matched > 0 && finder->needle.at[matched] != c) matched = finder->back[matched - 1];
     return finder->needle.at[matched] == c ? matched + 1 : 0;
@@ -160,7 +161,7 @@ static phi_flow phi__edit_not_found(phi__edit *edit) {
                          edit->path);
 }
 
-/* Finds the first line of old_text, and shows the lines of the file from there on. */
+/* Finds the place of old_text's first line in the file, and shows the lines from there on. */
 static phi_flow phi__edit_find_hint(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     const char *text = edit->content.at;

@@ -11,11 +11,12 @@ typedef struct phi__finder {
     uint32_t *back;       /* the table of Knuth, Morris and Pratt: lengths of prefixes */
     size_t built;         /* entries of `back` computed so far */
     size_t at, matched;   /* place in text; bytes of the needle matched there */
-    size_t found, first;  /* matches without overlap; place of the first match */
+    size_t found, first;  /* number of matches without overlap; place of the first */
     size_t most;          /* number of matches after which the search stops */
 } phi__finder;
 
-/* Begins a search. Zero *finder before. False: no memory, or needle.len is 0 or 1 GiB or more. */
+/* Begins a search in *finder, which must be zero. False: no memory, or needle.len is 0 or 1 GiB or
+   more. */
 PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str needle,
                                phi_str text, size_t most);
 

@@ -1,7 +1,7 @@
 /* glob.c - patterns of paths and ignore files. Matching needs no recursion: a mismatch retries only
    the last star, then the last double star. An earlier star of the same path part cannot help,
    because the last one can skip all that the earlier one could. Earlier parts end at their slashes.
-   An earlier double star would only begin later. */
+   To retry an earlier double star would only let the last one begin later. */
 #include "tools/match_in.h"
 
 /* ---- sets ---- */
@@ -23,7 +23,8 @@ static bool phi__glob_in_class(phi_str name, unsigned char c) {
     return phi__str_is(name, "xdigit") && (digit || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'));
 }
 
-/* Tests c against the part of a set at `at`: a class, a character or a range. Returns its end. */
+/* Tests c against one part of a set: the class, character or range at `at`. Returns the part's
+   end. */
 static size_t phi__glob_part(phi_str p, size_t at, unsigned char c, bool *in) {
     unsigned char low, high;
     if (p.at[at] == '[' && at + 1 < p.len && p.at[at + 1] == ':') {
@@ -47,7 +48,7 @@ static size_t phi__glob_part(phi_str p, size_t at, unsigned char c, bool *in) {
     return at;
 }
 
-/* Tests c against the set at `at`, which begins with '['. Returns its end, or 0 if not closed. */
+/* Tests c against the set whose '[' is at `at`. Returns the set's end, or 0 if it is not closed. */
 static size_t phi__glob_set(phi_str p, size_t at, char c, bool *in) {
     size_t first = at + 1;
     bool outside = first < p.len && (p.at[first] == '!' || p.at[first] == '^');
@@ -61,7 +62,8 @@ static size_t phi__glob_set(phi_str p, size_t at, char c, bool *in) {
 
 /* ---- matching ---- */
 
-/* Matches c with one element of the pattern, no star. Returns the element's end; 0: no match. */
+/* Matches c with the pattern's element at `at`, which is not a star. Returns the element's end; 0:
+   no match. */
 static size_t phi__glob_one(phi_str p, size_t at, char c, size_t *work) {
     bool in;
     if (p.at[at] == '?') return c == '/' ? 0 : at + 1;
@@ -120,7 +122,8 @@ PHI__FN bool phi__glob_match(phi_str p, phi_str s, size_t *work) {
 
 /* ---- braces ---- */
 
-/* Returns the end of the element at `at`: an escape, a set, or one byte. SIZE_MAX: not closed. */
+/* Returns the end of the element at `at`: an escape, a set, or one byte. SIZE_MAX: the set is not
+   closed, or no byte follows the backslash. */
 static size_t phi__glob_token(phi_str p, size_t at) {
     bool in;
     if (p.at[at] == '\\') return at + 1 < p.len ? at + 2 : SIZE_MAX;
@@ -147,7 +150,8 @@ static const char *phi__glob_find(phi_str p, size_t *open, size_t *close) {
     return depth != 0 ? "a brace that does not close" : NULL;
 }
 
-/* Replaces the pattern of `len` bytes at `from` by one for each choice of its first braces. */
+/* Replaces the pattern of `len` bytes at `from` by one pattern for each choice in its first
+   braces. */
 static void phi__glob_split(phi__buf *out, size_t from, size_t len, size_t open, size_t close) {
     phi__buf whole;
     size_t begin = open + 1;
@@ -224,7 +228,7 @@ PHI__FN phi_str phi__glob_name(phi_str path) {
 
    A rule is a line. "#" begins a comment, and "!" takes a path back in. A slash at the beginning or
    in the middle binds the pattern to the file's directory. A slash at the end makes it match
-   directories only. Blanks at the end are removed, but for a blank after a backslash. The last rule
+   directories only. Blanks at the end are removed, except a blank after a backslash. The last rule
    that matches decides. match_in.h describes the syntax of patterns. A line that is no valid
    pattern is ignored. docs/tools.md says which details follow ripgrep, and which follow git. */
 

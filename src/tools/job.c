@@ -65,7 +65,7 @@ PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
     (void)vsnprintf(raw, (size_t)n + 1, format, args);
     va_end(args);
     phi__buf_init(&text, job->memory);
-    phi__utf8_repair(&text, phi__str(raw, (size_t)n)); /* raw may quote a file */
+    phi__utf8_repair(&text, phi__str(raw, (size_t)n)); /* raw may quote bytes of a file */
     if (!text.failed) text.len = phi__words_clean(text.at, text.len);
     if (text.failed)
         (void)phi__job_no_memory(job);
@@ -108,7 +108,7 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     job->call = call;
     job->set = (const phi_toolset *)user_data;
     job->user_data = user_data;
-    /* The memory of the agent that made the call, which has a state and so is alive. */
+    /* The agent's memory. The agent that made the call is alive, because the call has a state. */
     job->memory = &phi__call_find(call)->run->agent->memory;
     job->io = call.rt->io;
     job->go = go;

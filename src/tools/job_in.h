@@ -17,7 +17,7 @@ PHI__FN void phi__job_tool(phi_tool *out, void *user_data, const char *name, con
                            const char *description, const char *schema,
                            phi_flow (*start)(void *user_data, phi_call call, phi_str arguments));
 
-/* Read an argument; null counts as missing, a missing text is NULL. False: the job has failed. */
+/* Read an argument; null counts as missing. A missing flag is false. False: the job has failed. */
 PHI__FN bool phi__job_str(phi__job *job, const char *name, phi_str *out); /* fails if missing */
 PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out);
 #ifndef PHI_NO_FILES
@@ -28,8 +28,8 @@ PHI__FN bool phi__job_confined(const phi_tools_desc *desc);
    resolved path as job->place in the job's arena. */
 PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*placed)(phi__job *));
 
-/* The same for jobs without a step: call phi__job_place_begin once, then phi__job_place_more until
-   it does not return PHI_BUSY. PHI_REFUSED: the job has failed. */
+/* Like phi__job_place, for jobs without a step: call phi__job_place_begin once, then
+   phi__job_place_more until it does not return PHI_BUSY. PHI_REFUSED: the job has failed. */
 PHI__FN phi_status phi__job_place_begin(phi__job *job, const char *path);
 PHI__FN phi_status phi__job_place_more(phi__job *job);
 #endif

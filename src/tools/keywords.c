@@ -6,7 +6,7 @@ typedef enum phi__keywords_shape {
     PHI__SHAPE_TEXT,
     PHI__SHAPE_NUMBER,
     PHI__SHAPE_COUNT, /* an integer that is not negative */
-    PHI__SHAPE_LIST,  /* not empty */
+    PHI__SHAPE_LIST,  /* a list that is not empty */
     PHI__SHAPE_OBJECT,
     PHI__SHAPE_SCHEMA,
     PHI__SHAPE_BOOL

@@ -1,6 +1,6 @@
 /* list_files.c - the tool that lists files: walks the tree, some entries a step. A heap keeps the
-   first names in order, with the last of these on top; all names are counted. So memory is bounded
-   by the names listed, and the walk is linear in the entries. */
+   names that come first in order, and has the last of them on top; all names are counted. So memory
+   is bounded by the names listed, and the walk is linear in the entries. */
 #include "tools/job_in.h"
 #include "base/base_in.h"
 #include "tools/match_in.h"
@@ -27,8 +27,8 @@ typedef struct phi__list_run {
     phi__walk_entry entry; /* the entry whose test by the ignore files is under way */
     bool asking;
     phi__ignored ignored;
-    phi__buf choices; /* the choices of the pattern's braces */
-    phi_str *names;   /* a heap with the last in order on top; sorted at the end */
+    phi__buf choices; /* the patterns to which the pattern's braces expand */
+    phi_str *names;   /* a heap with the last name in order on top; sorted at the end */
     size_t count, cap;
     size_t heap, written; /* names still in the heap; names already in `out` */
     phi__buf out;
@@ -64,7 +64,7 @@ static bool phi__ls_above(const void *a, const void *b, const void *ctx) {
 
 static const phi__heap phi__ls_heap = {sizeof(phi_str), phi__ls_above, NULL};
 
-/* Counts a name, and keeps it if it is one of the first. False: no memory. */
+/* Counts a name, and keeps it if it is one of the first names in order. False: no memory. */
 static bool phi__ls_add(phi__list_run *list, phi_str name) {
     uint32_t most = list->job.set->desc.max_files;
     bool full = list->count >= most;
@@ -89,7 +89,7 @@ static bool phi__ls_add(phi__list_run *list, phi_str name) {
     return true;
 }
 
-/* Writes the path as the model gave it, and the name below it, in one line. */
+/* Writes the path as the model gave it, followed by the name below that path, in one line. */
 static void phi__ls_write(phi__list_run *list, phi_str relative) {
     phi__buf *out = &list->out;
     size_t n = strlen(list->path);
@@ -214,7 +214,7 @@ static phi_flow phi__ls_walk(phi__job *job) {
     return PHI_PENDING;
 }
 
-/* Reads the ignore files of the directories above first. */
+/* Before the walk, reads the ignore files of the directories above the root. */
 static phi_flow phi__ls_outer(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     uint32_t units = 0;

@@ -5,8 +5,8 @@
 #include "tools/tools_in.h"
 
 /* ======== Patterns of paths: *, ?, [a-z], [!a-z], [[:alpha:]], {a,b}, **, and a backslash before
-   any of them. Matching compares bytes. Only ** matches across a slash. A match takes at most the
-   pattern's length times the path's length, for each part between double stars. */
+   any of them. Matching compares bytes. Only ** matches across a slash. The work of a match is at
+   most the pattern's length times the path's length, for each part between double stars. */
 
 enum {
     PHI__GLOB_PATTERN = 2048, /* most bytes of a pattern */
@@ -50,9 +50,10 @@ PHI__FN phi_status phi__ignore_add(phi__ignore *ignore, phi_str file);
 /* Reads one line. PHI_BAD_ARG: the line is no valid pattern, and *wrong says why. */
 PHI__FN phi_status phi__ignore_add_line(phi__ignore *ignore, phi_str line, const char **wrong);
 
-/* Tests a path relative to the ignore file's directory, without "./". Begin with *left = count, the
-   rules still to test. A rule costs PHI__IGNORE_RULE of *units, and the bytes compared. If the
-   result is PHI__IGNORE_NONE and *left is not 0, the units are used up: call again. */
+/* Tests a path relative to the ignore file's directory, without "./". *left is the number of rules
+   still to test; begin with `count`. A rule costs PHI__IGNORE_RULE of *units, and the bytes
+   compared. If the result is PHI__IGNORE_NONE and *left is not 0, the units are used up: call
+   again. */
 PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory,
                                           size_t *left, size_t *units);
 
@@ -105,7 +106,8 @@ PHI__FN void phi__ignored_free(phi__ignored *ignored); /* calling it twice is ha
    Returns PHI_BUSY until all are read. Initialise `ignored` before the first call. */
 PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place);
 
-/* Call when the walk enters the directory `path`, open as `dir`. depth is 0 for the root. */
+/* Call this when the walk enters the directory `path`, which is open as `dir`. depth is 0 for the
+   root. */
 PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int dir, phi_str path);
 
 /* Tests an entry; depth is 1 for entries of the root. PHI_BUSY: the units are used up; repeat the

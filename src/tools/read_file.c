@@ -1,6 +1,6 @@
-/* read_file.c - the tool that reads text, with line numbers, or an image, a PDF or audio, in
-   base64; a slice a step. Lines are numbered as they arrive. Room for the header is left before
-   them, because its numbers are known only at the end. */
+/* read_file.c - the tool that reads a file in slices: text with line numbers, or an image, a PDF or
+   audio in base64. Lines are numbered as they arrive. Room for the header is left before the lines,
+   because the header's numbers are known only at the end. */
 #include "agent/agent.h"
 #include "tools/job_in.h"
 #include "base/base_in.h"
@@ -46,7 +46,7 @@ typedef struct phi__read {
     phi__file *file;
     phi__buf out;
     char *slice;
-    size_t carried; /* bytes at the slice's start that remain of the one before */
+    size_t carried; /* bytes at the slice's start that remain from the previous slice */
 } phi__read;
 
 static void phi__rf_drop(phi__job *job) {
@@ -81,7 +81,7 @@ static const char *phi__rf_kind(const phi__read *read) {
                                                       : "sound";
 }
 
-/* Appends {"path":...}, with the bytes of a file that is not text; terminated. */
+/* Appends {"path":...,"bytes":...} and a NUL. "bytes" is left out for text. */
 static void phi__rf_details(const phi__read *read, phi__buf *details) {
     phi__buf_text(details, "{\"path\":");
     phi__json_write_str(details, phi_str_of(read->path));
@@ -91,7 +91,8 @@ static void phi__rf_details(const phi__read *read, phi__buf *details) {
     phi__buf_char(details, '\0');
 }
 
-/* Reads the next slice after the carried bytes. *n counts both. False: the job has failed. */
+/* Reads the next slice after the carried bytes. *n counts the carried and the new bytes. False: the
+   job has failed. */
 static bool phi__rf_more(phi__read *read, size_t *n, bool *end) {
     phi__words words;
     size_t got;
@@ -188,7 +189,8 @@ static void phi__rf_lines(phi__read *read, const char *at, size_t n) {
         if (len > 0) phi__rf_piece(read, at, len);
         if (newline == NULL) return;
         phi__rf_piece(read, "", 0); /* an empty line counts, too */
-        /* Remove a CR. It belongs to the line, because the number before a line ends in a blank. */
+        /* Remove a CR at the line's end. If the last byte is a CR, it belongs to this line, because
+           a blank precedes the text of each line. */
         if (phi__rf_wanted(read)) {
             if (!read->out.failed && read->out.at[read->out.len - 1] == '\r') read->out.len--;
             read->wanted_bytes++;

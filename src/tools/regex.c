@@ -9,10 +9,10 @@
 #include <stdio.h>
 
 typedef enum phi__re_op {
-    PHI__RE_OP_SET,   /* x: index of the set of characters to read; then the next instruction */
+    PHI__RE_OP_SET,   /* reads a character of set x; goes on at the next instruction */
     PHI__RE_OP_SPLIT, /* go on at x and at y */
     PHI__RE_OP_JUMP,  /* go on at x */
-    PHI__RE_OP_TEST,  /* x: the phi__re_kind to test; then the next instruction */
+    PHI__RE_OP_TEST,  /* tests the condition x (phi__re_kind); goes on at the next instruction */
     PHI__RE_OP_MATCH
 } phi__re_op;
 
@@ -32,7 +32,7 @@ typedef struct phi__re_program {
     size_t range_cap;
     phi__re_set *sets;
     size_t set_cap;
-    uint32_t *starts;  /* first characters of runs, ascending; all of a run are one symbol */
+    uint32_t *starts;  /* first character of each run, ascending; a run is one symbol */
     uint16_t *symbols; /* symbol of each run */
     size_t run_count, run_cap;
     uint32_t *samples; /* one character of each symbol */
@@ -110,10 +110,10 @@ static inline bool phi__re_is(const phi__re_parser *p, char c) {
 
 enum {
     PHI__RE_PATTERN_BYTES = 4096,
-    PHI__RE_DEPTH = 100,        /* nesting of groups and repetitions */
+    PHI__RE_DEPTH = 100,        /* deepest nesting of groups and repetitions */
     PHI__RE_REPEAT = 1000,      /* the greatest count in braces */
-    PHI__RE_CODES = 16384,      /* instructions of a program */
-    PHI__RE_RANGES = 65536,     /* ranges of all sets of a pattern */
+    PHI__RE_CODES = 16384,      /* most instructions of a program */
+    PHI__RE_RANGES = 65536,     /* most ranges of all sets of a pattern */
     PHI__RE_CACHE = 1024 * 1024 /* bytes for computed states, approximately */
 };
 
@@ -207,7 +207,7 @@ static void phi__re_set_order(phi__re_tree *tree) {
 }
 
 /* If up, adds the characters whose case-fold representative is in the set. Else adds the
-   representatives of its characters. */
+   representatives of the set's characters. */
 static void phi__re_set_fold_way(phi__re_parser *p, bool up) {
     phi__re_tree *tree = p->tree;
     size_t count, n = tree->range_count - tree->open;
@@ -265,7 +265,8 @@ static void phi__re_set_negate(phi__re_parser *p) {
             (tree->range_count - tree->open) * sizeof *tree->ranges);
 }
 
-/* Ends the set under construction, without a newline, which no match has. Returns its index. */
+/* Ends the set under construction and removes the newline from it, because no match has one.
+   Returns the set's index. */
 static uint32_t phi__re_set_end(phi__re_parser *p) {
     phi__re_tree *tree = p->tree;
     phi__re_set_order(tree);
@@ -354,8 +355,8 @@ static uint32_t phi__re_hex(phi__re_parser *p, size_t digits) {
     return code;
 }
 
-/* Reads an escape whose backslash is at p->at. True if it is a class: *letter is one of "dswDSW".
-   False if it is a character: *code. */
+/* Reads an escape whose backslash is at p->at. Returns true for a class and sets *letter to one of
+   "dswDSW". Returns false for a character and sets *code. */
 static bool phi__re_escaped(phi__re_parser *p, char *letter, uint32_t *code) {
     static const char names[] = "nrtfva", codes[] = "\n\r\t\f\v\a";
     static const char *const others[][2] = {
@@ -590,7 +591,8 @@ static void phi__re_name(phi__re_parser *p) {
     p->at++;
 }
 
-/* Reads the part between "(?" and the group's pattern. False if it is flags alone, as in "(?i)". */
+/* Reads the part between "(?" and the group's pattern. False if the group has only flags:
+   "(?i)". */
 static bool phi__re_head(phi__re_parser *p) {
     char c = phi__re_peek(p, 0), next = phi__re_peek(p, 1);
     if (c == '=' || c == '!' || (c == '<' && (next == '=' || next == '!')))
@@ -607,7 +609,8 @@ static bool phi__re_head(phi__re_parser *p) {
     return true;
 }
 
-/* Reads a group at "(". *alone: it is "(?i)", whose flags apply to the rest of the outer group. */
+/* Reads a group at "(". *alone is set if the group has only flags, as in "(?i)"; they apply to the
+   rest of the outer group. */
 static uint32_t phi__re_group(phi__re_parser *p, bool *alone) {
     size_t begin = p->at++;
     bool fold = p->fold;
@@ -716,7 +719,7 @@ static void phi__re_append(phi__re_parser *p, phi__re_row *row, uint32_t node) {
     if (nodes[node].depth > row->depth) row->depth = nodes[node].depth;
 }
 
-/* Returns the node of the list: an empty node, the only node, or a `kind` node above all. */
+/* Returns the node for the list: an empty node, the only node, or a node of `kind` above all. */
 static uint32_t phi__re_row_end(phi__re_parser *p, const phi__re_row *row, phi__re_kind kind) {
     if (row->count == 1) return row->first;
     if (row->count == 0) return phi__re_node_add(p, PHI__RE_EMPTY, 0);
@@ -747,7 +750,8 @@ static uint32_t phi__re_choice(phi__re_parser *p) {
     return phi__re_row_end(p, &row, PHI__RE_ALT);
 }
 
-/* PHI_BAD_ARG: *error names the pattern's fault. The caller always frees the tree. */
+/* Parses a pattern into a tree, which the caller always frees. PHI_BAD_ARG: *error names the
+   fault. */
 static phi_status phi__re_parse(phi__re_tree *tree, phi_memory *memory, phi_str pattern,
                                 bool ignore_case, phi__regex_error *error) {
     memset(tree, 0, sizeof *tree);
@@ -802,8 +806,8 @@ static size_t phi__re_code_add(phi__re_emitter *e, phi__re_op op, size_t x, size
 
 static void phi__re_emit(phi__re_emitter *e, uint32_t index);
 
-/* Sets the target of each instruction in `chain` to the next instruction. The chain runs through y
-   and holds index + 1 of each instruction. If jumps, x is set too. */
+/* Makes the instruction that is emitted next the target y of each instruction in `chain`, and, if
+   jumps, the target x. The chain is linked through y, which holds index + 1. */
 static void phi__re_land(phi__re_emitter *e, size_t chain, bool jumps) {
     phi__re_code *codes = e->program->codes;
     while (chain != 0 && e->status == PHI_OK) {
@@ -1026,10 +1030,10 @@ enum {
     PHI__RE_MATCHED, /* table entry: the line matches */
     PHI__RE_FIRST,   /* number of the first state */
     PHI__RE_STATES = 4096,
-    PHI__RE_POOL = 262144 /* instructions of all states together */
+    PHI__RE_POOL = 262144 /* most instructions of all states together */
 };
 
-/* The kind of character before the current position. Only states with tests distinguish it. */
+/* The kind of character before the current position. Only states with tests depend on it. */
 typedef enum phi__re_before {
     PHI__RE_BEFORE_ANY,
     PHI__RE_BEFORE_LINE,
@@ -1038,7 +1042,7 @@ typedef enum phi__re_before {
 } phi__re_before;
 
 typedef struct phi__re_state {
-    uint32_t at; /* index of its first instruction in the pool */
+    uint32_t at; /* index of the state's first instruction in the pool */
     uint16_t count, before;
 } phi__re_state;
 
@@ -1087,8 +1091,9 @@ static bool phi__re_test(const phi__regex *regex, uint16_t kind, uint16_t before
     return edge == (kind == PHI__RE_WORD);
 }
 
-/* Adds the instructions that are reached from the stack without reading a character. If state is
-   not NULL, the symbol decides its tests, and `next` gets the instructions after its characters. */
+/* Adds to `set` the instructions that are reached from those on the stack without reading a
+   character. If state is not NULL, the symbol decides the state's tests, and `next` gets the
+   instructions after the characters that the symbol matches. */
 static void phi__re_close(phi__regex *regex, uint64_t *set, size_t depth,
                           const phi__re_state *state, uint16_t symbol) {
     while (depth > 0) {
@@ -1191,7 +1196,7 @@ static uint16_t phi__re_starting(phi__regex *regex) {
     if (regex->start != PHI__RE_UNKNOWN) return regex->start;
     memset(regex->next, 0, regex->words * sizeof *regex->next);
     phi__re_reach(regex, regex->next, 0);
-    regex->matched = false; /* the step of the next symbol finds the match */
+    regex->matched = false; /* the next symbol's step finds the match */
     regex->start = phi__re_intern(regex, PHI__RE_BEFORE_LINE);
     return regex->start;
 }
@@ -1223,7 +1228,8 @@ static uint16_t phi__re_step(phi__regex *regex, uint16_t symbol) {
     return phi__re_intern(regex, (uint16_t)(word ? PHI__RE_BEFORE_WORD : PHI__RE_BEFORE_OTHER));
 }
 
-/* Returns the state after a symbol, from the table if it is there. Else computes it once. */
+/* Returns the state after a symbol, from the table. If the table lacks it, computes and stores
+   it. */
 static uint16_t phi__re_go(phi__regex *regex, uint16_t symbol, size_t *units) {
     size_t place = ((size_t)regex->state << regex->shift) + symbol;
     uint16_t to = regex->table[place];
@@ -1238,7 +1244,8 @@ static uint16_t phi__re_go(phi__regex *regex, uint16_t symbol, size_t *units) {
 
 /* ---- text ---- */
 
-/* Returns the symbol of the character at the start of text. *n: its bytes; 0: more are needed. */
+/* Returns the symbol of the character at the start of text. *n is set to the character's bytes, or
+   to 0 if more text is needed. */
 static uint16_t phi__re_decode(const phi__regex *regex, phi_str text, bool last, size_t *n) {
     size_t want = phi__re_bytes(text.at[0]), have = phi__min(want, text.len);
     unsigned char lead = (unsigned char)text.at[0];
@@ -1251,7 +1258,8 @@ static uint16_t phi__re_decode(const phi__regex *regex, phi_str text, bool last,
     return regex->program.bad;
 }
 
-/* Returns the place of the next lead byte from `at` on, or end. next[i] caches that of leads[i]. */
+/* Returns the place of the next lead byte from `at` on, or end. next[i] caches the next place of
+   leads[i]. */
 static size_t phi__re_skip(const phi__regex *regex, const char *text, size_t at, size_t end,
                            size_t *next) {
     size_t first = end;
@@ -1286,7 +1294,8 @@ static size_t phi__re_run(phi__regex *regex, const char *text, size_t at, size_t
     return at;
 }
 
-/* Sets the leads if the start state has no tests and at most two bytes, both ASCII, leave it. */
+/* Sets the leads to the bytes that leave the start state. Sets none if the state has tests, or if
+   more than two bytes, or a byte above ASCII, would leave it. */
 static void phi__re_find_leads(phi__regex *regex) {
     const phi__re_program *program = &regex->program;
     uint16_t c;

@@ -1,9 +1,9 @@
 /* scripts.c - runs the scripts of a hook, one process after the other, without blocking the pump.
 
    A job runs the scripts of one decision. It begins inside the hook and ends when the decision's
-   ticket dies, for whatever reason. Then its process is killed and its memory freed, so nothing of
-   a job outlives the run or call that waits for it. A job decides by phi__hooks_settle, which frees
-   the job: do not touch the job after that call. */
+   ticket dies, for whatever reason. Then the job's process is killed and the job's memory freed, so
+   nothing of a job outlives the run or call that waits for it. A job decides by phi__hooks_settle,
+   which frees the job: do not touch the job after that call. */
 #include "tools/scripts_in.h"
 #include "text/text_in.h"
 #include "model/event_parts.h"
@@ -20,7 +20,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Copies one word from *at to *to and advances both; *to has room. False: a quote is not closed. */
+/* Copies one word from *at to *to, which must have room, and advances both. False: a quote is not
+   closed. */
 static bool phi__split_next(const char **at, char **to) {
     const char *from = *at;
     char quote = '\0';
@@ -122,7 +123,8 @@ static void phi__talk_result(phi__buf *out, const phi_message *message) {
     phi__buf_free(&text);
 }
 
-/* Writes a script's input. `arguments`: as an earlier script changed them; empty: the hook's. */
+/* Writes a script's input. `arguments` are the call's arguments as an earlier script changed
+   them, or empty: then the hook's arguments are written. */
 static void phi__talk_input(phi__buf *out, const phi_hook *hook, phi_str arguments) {
     phi_hook_point point = hook->point;
     const phi_compaction *c = hook->compaction;
@@ -211,7 +213,7 @@ static phi__script_says phi__talk_read(const phi_json *root, phi_hook_point poin
     return !is_reply && text.len > 0 ? PHI__SCRIPT_WARNS : PHI__SCRIPT_ALLOWS;
 }
 
-/* True if the output contains "allow" in quotes; a character takes `step` bytes. */
+/* True if the output contains "allow" with its quotes, at `step` bytes for each character. */
 static bool phi__talk_hides(phi_str output, size_t step) {
     static const char word[] = "\"allow\"";
     size_t k, n = sizeof word - 1;
@@ -269,7 +271,7 @@ typedef struct phi__scripts_job {
     phi_arena arena; /* for the environment and the strings of `hook` */
     phi_hook hook;   /* copy of the members that later scripts need */
     const char **env;
-    size_t index; /* index of the script that runs now, or runs next */
+    size_t index; /* index of the script that runs now or next */
     bool running;
     phi_verdict verdict; /* the verdict so far */
     phi__process *process;
@@ -321,7 +323,7 @@ static void phi__scripts_drop(phi__scripts_job *job) {
     set->job_count--;
     if (job->running) set->running--;
     phi__free(&set->memory, job, sizeof *job);
-    /* A place is free. The job that has waited longest takes it, in the next step. */
+    /* A place is free. The next step gives it to the job that has waited longest. */
     phi__link *link = set->jobs.first;
     while (link != NULL && PHI__OWNER(link, phi__scripts_job, link)->running) link = link->next;
     if (link == NULL) return;
@@ -383,7 +385,8 @@ static void phi__scripts_pass(phi__scripts_job *job) {
     phi__scripts_at(job, &job->tick, 0);
 }
 
-/* `reason` comes from the script. If it is empty, standard error is used, else `words`. */
+/* Denies with a message: the script's `reason`, or if it is empty the script's standard error, or
+   if both are empty `words`. */
 static void phi__scripts_deny(phi__scripts_job *job, phi_str reason, const char *words) {
     phi__buf text;
     if (!phi__scripts_can_deny(job->hook.point)) {
@@ -495,7 +498,7 @@ static void phi__scripts_late(phi__timer *timer) {
     char words[64];
     phi__process_free(job->process);
     job->process = NULL;
-    /* A fired timer is not set any more, and setting it needs memory. Set it for later scripts. */
+    /* Set the fired timer again, for later scripts. This needs memory. */
     if (phi__io_timer_set(job->agent->rt->io, &job->deadline, UINT64_MAX) != PHI_OK) {
         phi__scripts_no_memory(job);
         return;
@@ -511,7 +514,7 @@ static void phi__scripts_tick(phi__timer *timer) {
     phi__io *io = job->agent->rt->io;
     uint32_t timeout = phi__scripts_timeout(job);
     char words[160], text[200];
-    /* A fired timer is not set any more, and setting it needs memory. Set it again. */
+    /* Set the fired timer again. This needs memory. */
     if (phi__io_timer_set(io, &job->tick, UINT64_MAX) != PHI_OK) {
         phi__scripts_no_memory(job);
         return;
@@ -539,7 +542,7 @@ static void phi__scripts_tick(phi__timer *timer) {
         (void)snprintf(text, sizeof text, "cannot be started: %s",
                        words[0] != '\0' ? words : phi_status_text(status));
         phi__scripts_fail(job, false, text);
-    } else if (timeout != PHI_UNLIMITED) /* cannot fail: the timer has its place */
+    } else if (timeout != PHI_UNLIMITED) /* cannot fail: the timer is already set */
         (void)phi__io_deadline_set(io, &job->deadline, (uint64_t)timeout * 1000);
 }
 
@@ -604,7 +607,7 @@ static bool phi__scripts_fill(phi__scripts_job *job, const phi_hook *hook) {
            phi__hooks_watch(hook->ticket, phi__scripts_over, job);
 }
 
-/* False: no memory, and the job is freed. */
+/* Begins a job at script `first`. False: there is no job, for lack of memory. */
 static bool phi__scripts_begin(phi_scripts *set, const phi_hook *hook, size_t first) {
     const phi__slot *slot =
         phi__slots_find(&hook->ticket.rt->tickets, hook->ticket.index, hook->ticket.gen);
@@ -633,8 +636,8 @@ static bool phi__scripts_begin(phi_scripts *set, const phi_hook *hook, size_t fi
     return false;
 }
 
-/* Calls the hook that the agent had before. If `asked`, scripts used the first round: the hook's
-   round is one less, and it gets the arguments that scripts may have changed. */
+/* Calls the hook that the agent had before. If `asked`, scripts used the first round: this hook
+   gets a round number one lower, and the arguments that scripts may have changed. */
 static phi_verdict phi__scripts_chain(phi_scripts *set, phi_hook *hook, bool asked) {
     phi__agent *agent = phi__find_agent(hook->agent);
     void *user_data = set->hook_user_data;

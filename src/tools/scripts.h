@@ -60,11 +60,11 @@ typedef struct phi_script {
     const char *command;
     const char *const *argv; /* replaces command: NULL-ended; argv[0] is looked up in PATH */
     bool shell;              /* run the command as a line of sh -c */
-    const char *tool;        /* tool points: only for calls of this tool (default: all) */
-    /* credential: only for models with the scheme, host and port of this address; "" means models
-       without an address (default: all). */
+    const char *tool;        /* at tool points: only calls of this tool (default: all tools) */
+    /* At the credential point: only models with the scheme, host and port of this address; "" means
+       models without an address (default: all models). */
     const char *server;
-    uint32_t timeout_ms; /* per script (default: that of the set; PHI_UNLIMITED) */
+    uint32_t timeout_ms; /* for each script (default: the set's timeout; or PHI_UNLIMITED) */
     phi_script_failure on_failure;
 } phi_script;
 
@@ -75,8 +75,8 @@ typedef struct phi_scripts_desc {
     const char *workspace;     /* working directory (default: the agent's, else the program's) */
     const char *const *env;    /* "NAME=value", NULL-ended; added to the program's environment */
     bool keep_keys;            /* keep variables of the program whose names look like keys */
-    uint32_t timeout_ms;       /* per script (default 30,000; PHI_UNLIMITED) */
-    uint32_t max_output_bytes; /* of an answer; a quarter of it for stderr (default 65,536) */
+    uint32_t timeout_ms;       /* for each script (default 30,000; or PHI_UNLIMITED) */
+    uint32_t max_output_bytes; /* most bytes of an answer; for stderr a quarter (default 65,536) */
     uint32_t max_running;      /* most scripts of this set at once; others wait (default 8) */
     phi_allocator allocator;   /* copied (default: the C library's) */
 } phi_scripts_desc;

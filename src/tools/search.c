@@ -77,7 +77,8 @@ static bool phi__search_add(phi__search *search) {
 
    Walks the tree in order and runs phi's own engine over each file. Which files are read, and how
    far, is the same as with ripgrep. ripgrep reads pieces of 64 KiB, and stops before the piece that
-   holds a NUL. An incomplete line at the end of a piece takes its room from the next 64 KiB. */
+   holds a NUL. After a piece that ends in an incomplete line, the next piece is shorter by the
+   bytes of that line. */
 
 enum {
     PHI__OWN_PIECE = 65536,
@@ -99,7 +100,7 @@ typedef enum phi__search_phase {
 typedef struct phi__search_own {
     phi__search_phase phase;
     phi__regex *regex;
-    phi__ignore include; /* `include` as a rule: an entry that it matches is searched */
+    phi__ignore include; /* `include` as a rule: it matches the entries to search */
     phi__ignored ignored;
     phi__ordered *tree;       /* NULL: the path is one file */
     phi__ordered_entry entry; /* kept while the ignore files are tested */
@@ -110,16 +111,16 @@ typedef struct phi__search_own {
     phi__buf trouble; /* the first directory or file that could not be read, and why */
     /* the text of the file */
     char *text;
-    size_t from, have; /* bytes read and not scanned yet: where they begin; their number */
-    size_t piece;      /* bytes of `have` in the piece being scanned */
+    size_t from, have; /* the bytes read but not scanned: their place; their number */
+    size_t piece;      /* bytes of `have` that belong to the piece being scanned */
     size_t at;         /* place in the piece */
     size_t tail;       /* bytes of an incomplete character at the end of the last piece */
-    bool first, whole; /* nothing was scanned yet; the file was read to its end */
+    bool first, whole; /* first: nothing was scanned yet; whole: the file was read to its end */
     bool found;        /* the line at `at` matches; its end is being looked for */
     uint64_t line;     /* number of the line at `begin` */
-    size_t begin;      /* start of the line in the piece; 0 if it began in an earlier one */
+    size_t begin;      /* start of the line in the piece; 0 if the line began earlier */
     phi__buf head;     /* first bytes of a line that began in an earlier piece */
-    size_t head_bytes; /* all bytes of that line in earlier pieces */
+    size_t head_bytes; /* number of that line's bytes in earlier pieces */
 } phi__search_own;
 
 /* Calling it twice is harmless. */
@@ -192,7 +193,8 @@ static void phi__own_line(phi__search_own *own, size_t at) {
     }
 }
 
-/* Scans the piece. PHI_OK: to its end. PHI_BUSY: no units are left. PHI_REFUSED: the job ended. */
+/* Scans the piece. PHI_OK: the piece was scanned to its end. PHI_BUSY: no units are left.
+   PHI_REFUSED: the job has ended. */
 static phi_status phi__own_scan(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
     const char *text = own->text + own->from;
@@ -490,7 +492,8 @@ static void phi__search_late(phi__timer *timer) {
 #ifndef PHI_NO_PROCESS
 
 /* After the last line of a file, rg may write a notice that the rest is binary. The notice has no
-   NUL, so it precedes the next file name. Removes it from search->line, and keeps the name. */
+   NUL, so it precedes the next file name. Removes the notice from search->line, and keeps the file
+   name. */
 static void phi__search_notice(phi__search *search) {
     static const char words[] =
         ": WARNING: stopped searching binary file after match (found \"\\0\" "
@@ -552,7 +555,8 @@ static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t 
         }
         const char *newline = (const char *)memchr(bytes, '\n', len);
         n = newline != NULL ? (size_t)(newline - bytes) : len;
-        /* Keep a byte more than is listed, to see a cut, and three for the rest of a character. */
+        /* Keep one byte more than is listed, to notice a cut, and three more for the rest of a
+           character. */
         phi__buf_add(&search->line, bytes,
                      phi__min(n, PHI__SEARCH_LINE_BYTES + 4 - search->line.len));
         search->line_bytes += n;

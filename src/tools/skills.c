@@ -599,7 +599,8 @@ static phi_status phi__skill_go(phi__skill_file *file) {
     if (phi__files_stat(file->base, PHI__LINKS_REFUSE, &info, NULL) != PHI_OK ||
         info.kind != PHI__FILE_DIRECTORY || phi__skill_find(file) != PHI_OK)
         return PHI_NOT_FOUND;
-    /* The name is the last part of the path; for "." and "..", of the resolved path. */
+    /* The name is the last part of the path. For "." and "..", it is the last part of the resolved
+       path. */
     while (path.len > 1 && path.at[path.len - 1] == '/') path.len--;
     file->name = phi__glob_name(path);
     if (file->name.len == 0 || phi__str_is(file->name, ".") || phi__str_is(file->name, ".."))
@@ -648,7 +649,7 @@ static phi_status phi__skills_entry(phi_skills *skills, const phi__walk_entry *e
     if (entry->kind != PHI__FILE_DIRECTORY && entry->kind != PHI__FILE_LINK) return PHI_OK;
     int n = snprintf(path, sizeof path, "%s/%.*s", skills->load.dir.at, (int)entry->path.len,
                      entry->path.at);
-    if (n < 0 || (size_t)n >= sizeof path) return PHI_OK; /* too long to open a file in it */
+    if (n < 0 || (size_t)n >= sizeof path) return PHI_OK; /* too long for a file in it */
     phi_status status = phi__skill_load(skills, path, skills->load.label);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_TOO_BIG) return PHI_OK;
@@ -691,7 +692,7 @@ static phi_status phi__skills_begin(phi_skills *skills, const char *dir, const c
 static phi_status phi__skills_advance(phi_skills *skills, size_t units) {
     phi__walk_entry entry;
     phi_status status = PHI_OK;
-    if (skills->load.walk == NULL) return PHI_OK; /* only one skill, already loaded */
+    if (skills->load.walk == NULL) return PHI_OK; /* `dir` was a single skill, now loaded */
     if (units == 0) units = 1;
     while (units-- > 0) {
         status = phi__walk_next(skills->load.walk, &entry);
@@ -720,7 +721,7 @@ PHI_API phi_status phi_skills_load(phi_skills *skills, const char *dir, const ch
 
 /* ---- the index of skills ---- */
 
-enum { PHI__SKILLS_PROMPT_CHARACTERS = 1024 }; /* of a description; from the AgentSkills standard */
+enum { PHI__SKILLS_PROMPT_CHARACTERS = 1024 }; /* of each description; the AgentSkills limit */
 
 static void phi__skills_field(phi__buf *out, const char *name, phi_str text) {
     phi__buf_printf(out, "    <%s>", name);
@@ -799,7 +800,7 @@ typedef struct phi__read_skill {
     phi__job job;
     const phi_skills *skills;
     const phi_skill *skill;
-    const char *path; /* from the model, or of SKILL.md relative to the skill's directory */
+    const char *path; /* the model's path, or that of SKILL.md; relative to the skill's directory */
     phi__resolve *place;
     bool instructions;
     bool based; /* the skill's directory is unchanged; `place` now resolves `path` */

@@ -37,7 +37,7 @@ typedef struct phi_skills phi_skills;
 /* Zero means default for every field. */
 typedef struct phi_skills_desc {
     phi_allocator allocator;   /* copied (default: the C library's) */
-    size_t memory_limit_bytes; /* for all memory of the phi_skills (default: none) */
+    size_t memory_limit_bytes; /* limit for all memory of the phi_skills (default: no limit) */
     uint32_t max_skills;       /* more skills are not loaded (default 1,000) */
     uint32_t max_file_bytes;   /* a larger SKILL.md is not loaded (default 1,048,576) */
     uint32_t max_read_bytes;   /* most bytes of a read_skill result (default 262,144) */

@@ -36,7 +36,7 @@ PHI__FN void phi__tool_name_begin(phi__tool_name *name, const char *prefix, char
         phi__tool_name_text(name, phi_str_of(prefix));
         phi__tool_name_text(name, PHI__LIT("__"));
     }
-    name->exact = true; /* the prefix is the same for all tools */
+    name->exact = true; /* the prefix does not matter: all tools have it */
     if (name->len > 0) first = name->at[0];
     if (first == '-' || phi__is_digit(first)) { /* Gemini needs a letter or "_" first */
         memmove(name->at + 1, name->at, phi__min(name->len, sizeof name->at - 1));

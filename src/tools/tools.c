@@ -164,7 +164,7 @@ struct phi__registry {
     phi_tool *tools;
     size_t count, cap;
     phi_toolset defaults;
-    phi_tool apart[PHI__REGISTRY_APART]; /* found by name only */
+    phi_tool apart[PHI__REGISTRY_APART]; /* tools found by name only */
     size_t apart_count;
 };
 

@@ -42,7 +42,7 @@ typedef enum phi_search_with {
     /* phi's own engine if files are confined or ripgrep is not installed; else ripgrep */
     PHI_SEARCH_AUTOMATIC,
     /* Ripgrep; an error if it is not installed. It opens files by name, so another process that
-       swaps a directory for a link in the workspace can lead it outside. */
+       swaps a directory for a link in the workspace can lead ripgrep outside. */
     PHI_SEARCH_RG,
     PHI_SEARCH_GREP, /* grep -E; an error if it is not installed; as unconfined as ripgrep */
     PHI_SEARCH_OWN   /* phi's own engine; starts no process */
@@ -59,7 +59,7 @@ typedef struct phi_tools_desc {
     /* The directory where relative paths start and commands run (default: the working directory, to
        which files are then not confined). */
     const char *workspace;
-    /* NULL-ended directories or files that may be used besides the workspace. Relative ones start
+    /* NULL-ended directories or files that may be used besides the workspace. Relative paths start
        in the workspace. If there is no workspace either, every path may be used (default: none). */
     const char *const *allowed_paths;
     bool unconfined; /* allow every path, despite workspace and allowed_paths */
@@ -74,15 +74,16 @@ typedef struct phi_tools_desc {
     /* NULL-ended names of host variables that commands get although their names look like keys:
        they contain KEY, TOKEN, SECRET, PASSWORD or CREDENTIAL (default: none). */
     const char *const *keep_keys;
-    uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
-    uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
-    uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */
-    /* Bytes kept of each of a command's streams; head and tail if longer (default 262,144). */
+    uint32_t bash_timeout_ms;   /* default 120,000; may be PHI_UNLIMITED */
+    uint32_t list_timeout_ms;   /* default 10,000; may be PHI_UNLIMITED */
+    uint32_t search_timeout_ms; /* default 30,000; may be PHI_UNLIMITED */
+    /* Bytes kept of each stream of a command. A longer stream keeps its head and tail (default
+       262,144). */
     uint32_t max_output_bytes;
     /* Most bytes of a command's result that the model sees; becomes phi_tool.max_result_bytes of
        bash (default 32,768; PHI_UNLIMITED: the agent's limit). */
     uint32_t max_bash_result_bytes;
-    uint32_t max_read_bytes; /* of a text file, or of the lines asked for (default 1,048,576) */
+    uint32_t max_read_bytes; /* most bytes of a text or its wanted lines (default 1,048,576) */
     uint32_t max_files;      /* most files that list_files lists (default 200) */
     uint32_t max_matches;    /* most matches that search lists (default 50) */
     /* default PHI_SEARCH_AUTOMATIC; with PHI_NO_PROCESS always PHI_SEARCH_OWN */

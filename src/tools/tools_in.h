@@ -19,8 +19,8 @@ enum {
 
 typedef struct phi__job {
     phi_call call;
-    const phi_toolset *set; /* for a built-in tool */
-    void *user_data;        /* of the tool */
+    const phi_toolset *set; /* the tool's set, if the tool is built in */
+    void *user_data;        /* the tool's user_data */
     phi_memory *memory;     /* the agent's memory */
     phi__io *io;
     phi_arena arena; /* holds arguments and paths */
@@ -29,7 +29,7 @@ typedef struct phi__job {
     bool ended;
     phi_flow (*go)(struct phi__job *job); /* does a slice of the work */
 #ifndef PHI_NO_FILES
-    const char *path, *place; /* as given by the model; resolved */
+    const char *path, *place; /* the path as given by the model; the resolved path */
     size_t roots;             /* number of roots tried so far */
     phi__resolve *resolve;    /* resolves the place, then a root */
     phi_flow (*placed)(struct phi__job *job);
@@ -51,6 +51,7 @@ PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details)
 PHI__FN phi_flow phi__job_done_with(phi__job *job, phi__buf *text, phi__buf *details);
 PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) PHI_PRINTF(2, 3);
 PHI__FN phi_flow phi__job_no_memory(phi__job *job);
+/* Read an argument; null counts as missing. A missing text is NULL. False: the job has failed. */
 PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const char **out);
 PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback, uint64_t *out);
 #ifndef PHI_NO_PROCESS
@@ -76,7 +77,7 @@ PHI__FN void phi__reg_free(phi__registry *registry); /* NULL is harmless */
 
 /* Adds a tool, or replaces the tool of the same name. The struct is copied. Its pointers are
    borrowed until the registry, and all agents that got the tool from it, are freed. PHI_BAD_ARG:
-   the tool has no name, or no start. */
+   the tool has no name, or no start function. */
 PHI__FN phi_status phi__reg_add(phi__registry *registry, const phi_tool *tool);
 
 /* Returns the tool of that name, or NULL. */
@@ -87,8 +88,9 @@ PHI__FN size_t phi__reg_count(const phi__registry *registry);
 PHI__FN const phi_tool *phi__reg_at(const phi__registry *registry, size_t index);
 
 /* Copies the tools with these names into `out`, in the order of the names, each once. Returns how
-   many were copied. Unknown names are skipped; unknown[0..*unknown_count) lists them (each may be
-   NULL). The name prun also brings prun_with_memo, so `out` needs room for count + 1 tools. */
+   many were copied. Unknown names are skipped; unknown[0..*unknown_count) lists them (both
+   arguments may be NULL). The name prun also brings prun_with_memo, so `out` needs room for count +
+   1 tools. */
 PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const *names,
                                 size_t count, phi_tool *out, const char **unknown,
                                 size_t *unknown_count);
@@ -127,7 +129,8 @@ typedef struct phi__tool_name {
     bool cut, exact; /* exact: no character was replaced */
 } phi__tool_name;
 
-/* Begins a name with "{prefix}__" if prefix is not NULL. `first` is the first character to come. */
+/* Begins a name with "{prefix}__" if prefix is not NULL. `first` is the first character that
+   follows. */
 PHI__FN void phi__tool_name_begin(phi__tool_name *name, const char *prefix, char first);
 PHI__FN void phi__tool_name_put(phi__tool_name *name, char c);
 PHI__FN void phi__tool_name_text(phi__tool_name *name, phi_str text);
@@ -143,7 +146,7 @@ PHI__FN void phi__tool_name_init(phi__tool_names *names, phi_memory *memory);
 PHI__FN void phi__tool_name_free(phi__tool_names *names); /* calling it twice is harmless */
 PHI__FN bool phi__tool_name_reserve(phi__tool_names *names, size_t count);
 
-/* Counts a name. False: no memory. */
+/* Counts a name, before any name is claimed. False: no memory. */
 PHI__FN bool phi__tool_name_count(phi__tool_names *names, const phi__tool_name *name);
 
 /* Changes *name to its final form. Call it after all names were counted. `hash` tells the tool from
