@@ -159,15 +159,15 @@ typedef enum phi_loop_relation {
     PHI_LOOP_ROOTS = 0, /* loops whose parent is not in the session; ignores loop_id */
     PHI_LOOP_ITSELF,    /* the loop with this id; the latest if there are several */
     PHI_LOOP_CHILDREN,
-    /* The loops of its group that are in the session, including itself. None without a group. */
+    /* The session's loops in this loop's group, with the loop itself. None if it is in no group. */
     PHI_LOOP_SIBLINGS,
-    /* The loops from the root to this loop, by parent_loop_id. The chain begins after a parent that
-       is not in the session, or that is already in the chain. */
+    /* The loops from the root to this loop, by parent_loop_id. If a parent is not in the session,
+       or is in the chain already, the chain begins after it. */
     PHI_LOOP_CHAIN
 } phi_loop_relation;
 
-/* Finds the loops related to `loop_id` by `which`. Writes at most `cap` of them to `out` (may be
-   NULL if cap is 0). Returns how many there are. */
+/* Finds the loops with the relation `which` to `loop_id`. Writes at most `cap` of them to `out`
+   (may be NULL if cap is 0). Returns the number of loops found, which may exceed `cap`. */
 PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation which,
                                  phi_str loop_id, const phi_loop_record **out, size_t cap);
 
@@ -195,7 +195,7 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
 
 /* Save a session as a document of the store, under the session's id, and load it. The store must
    have save and load functions, else PHI_UNSUPPORTED. The format and `flags` are those of
-   phi_session_to_json. Caller frees *out with phi_session_free. They return the status of the
+   phi_session_to_json. Caller frees *out with phi_session_free. Both return the status of the
    store's function, or PHI_BAD_ARG for an id that is invalid in a store. `message` (may be NULL) is
    "Session S is locked by another writer", "Session not found: S", or the store's message. */
 PHI_API phi_status phi_session_save(const phi_store *store, const phi_session *session,

@@ -241,8 +241,9 @@ static size_t phi__blocks_same(const phi__session_blocks *s, size_t at) {
     return end;
 }
 
-/* Returns the loop whose block gets the items from `at` to before `end`: the last loop of their
-   entries, or the first if a later item is of these entries too. SIZE_MAX if there is none. */
+/* Returns the loop whose block gets the items from `at` to before `end`: the loop of the last entry
+   that they replace, or of the first entry if a later item replaces some of these entries too.
+   SIZE_MAX if there is none. */
 static size_t phi__blocks_owner(const phi__session_blocks *s, size_t at, size_t end) {
     const phi_view_item *item = &s->items[at];
     size_t first = phi__blocks_at(s, item->from), last = first;
@@ -318,7 +319,7 @@ static size_t phi__blocks_plain(const phi__session_blocks *s, size_t at) {
     return n;
 }
 
-/* Counts the whole turns among these messages. Sets *end to the message after them. */
+/* Counts the whole turns among these first messages. Sets *end to the message after the turns. */
 static size_t phi__blocks_lead(const phi__session_blocks *s, size_t at, size_t *end) {
     const phi_loop_record *record = s->box->pub.loops[at];
     size_t plain = phi__blocks_plain(s, at), turns = 0, next;
@@ -330,7 +331,7 @@ static size_t phi__blocks_lead(const phi__session_blocks *s, size_t at, size_t *
 }
 
 /* Returns the number of turns up to the last one that lost a message to a compaction. Sets *begin
-   to the message after them, and *turns to the number of all turns. */
+   to the message after these turns, and *turns to the number of all turns. */
 static size_t phi__blocks_tail(const phi__session_blocks *s, const phi_loop_record *record,
                                const phi__blocks_loop *loop, size_t *begin, size_t *turns) {
     size_t n = 0, tail = 0, next, i;
@@ -377,7 +378,7 @@ static phi_status phi__blocks_current(phi__session_blocks *s, size_t at,
 }
 
 /* True if a block can describe the loop: the log and the session have the same messages of the
-   loop, and the active lane has them all in a row. */
+   loop, and these are consecutive in the active lane. */
 static bool phi__blocks_fits(const phi__session_blocks *s, size_t at) {
     const phi__blocks_loop *loop = &s->loops[at];
     return !loop->broken && loop->said_count > 0 &&
@@ -480,7 +481,7 @@ static bool phi__session_log_message(phi__session_box *box, phi__loop_box *loop,
     return turn->output != NULL;
 }
 
-/* Empties the current turn. Prompts before a turn's start belong to that turn. */
+/* Empties the current turn. Prompts that follow belong to the next turn, even before its start. */
 static void phi__session_log_forget(phi__loop_box *loop) {
     memset(&loop->turn, 0, sizeof loop->turn);
     loop->turn_input_cap = loop->turn_result_cap = 0;
