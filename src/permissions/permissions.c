@@ -14,7 +14,8 @@
 #define PHI__MODE_TOOL(verdict, tool, path, reason)                                                \
     PHI__MODE_RULE(verdict, tool, NULL, NULL, NULL, NULL, path, reason, NULL)
 /* Make rules that allow commands. `options` lists all allowed options, from the manuals of GNU,
-   git, ripgrep and tree. KNOWN is for commands that only print; `without` requires known words. */
+   git, ripgrep and tree. PHI__MODE_KNOWN is for commands that only print. A rule with `without`
+   requires that all words are known. */
 #define PHI__MODE_BOTH(command, without, options)                                                  \
     PHI__MODE_RULE(ALLOW, "bash", command, NULL, without, NULL, "./**", "it only reads", options)
 #define PHI__MODE_READS(command, without) PHI__MODE_BOTH(command, without, NULL)
@@ -53,7 +54,7 @@
     "/dev/mapper/*|/dev/md[0-9]*|/dev/loop*|/dev/disk[0-9]*|/dev/rdisk*|/dev/nbd*|/dev/zd*|"       \
     "/dev/block/**"
 
-/* Programs that run the program they read, and programs that read from the network. */
+/* Programs that execute the code they read, and programs that read from the network. */
 #define PHI__MODE_READERS                                                                          \
     "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|."
 #define PHI__MODE_LANGUAGES                                                                        \
@@ -342,8 +343,8 @@ static phi_status phi__check_part_now(phi__checking *checking, bool only_strict)
     return subject->lost ? PHI_NO_MEMORY : checking->each(checking->ctx, &part);
 }
 
-/* Decides on each command and each redirection of a line. For programs that only run others, and
-   for variables, only rules that ask or deny count. */
+/* Decides on each command and each redirection of a line. For a command that only runs others, or
+   only sets variables, only rules that ask or deny count. */
 static phi_status phi__check_commands(phi__checking *checking, const phi__shell *shell) {
     /* Files that keep nothing, and standard streams. /dev/stdin is not among them: writing to it
        changes the file that the command reads. */
@@ -478,7 +479,7 @@ static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
 /* For these commands, SCOPE_KIND allows all calls with these options and files of the workspace,
    since neither changes what the command does. For all others, only the exact words are allowed. */
 typedef struct phi__always_known {
-    const char *command; /* a pattern for each word that the rule keeps */
+    const char *command; /* the words that the rule keeps; each is a pattern */
     const char *options;
 } phi__always_known;
 
@@ -517,7 +518,8 @@ static bool phi__always_words(const phi__always *a, const phi__sh_command *c, si
     return phi__always_keep(a, &words, out);
 }
 
-/* For SCOPE_KIND: replaces *rule by a rule on all such commands, if that rule allows this one. */
+/* For SCOPE_KIND: if a rule on all commands of this kind allows this command, *rule becomes that
+   rule. */
 static phi_status phi__always_kind(const phi__always *a, phi__subject *subject,
                                    phi_permission_rule *rule) {
     const phi_permission_rule *which;
@@ -614,8 +616,8 @@ static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
     phi__always *a = (phi__always *)ctx;
     phi__subject *subject = part->subject;
     if (part->verdict == PHI_PERMISSION_ALLOW) return PHI_OK;
-    /* True if the rule itself asks. A rule that denies also asks, about calls that only may match
-       it, but no other rule overrides that. */
+    /* This part needs a rule that itself asks. For a call that only may match a rule that denies,
+       the verdict is also to ask, but no rule overrides this verdict. */
     if (part->rule != NULL && part->verdict == PHI_PERMISSION_ASK &&
         part->rule->verdict == PHI_PERMISSION_ASK && a->scope == PHI_PERMISSION_SCOPE_EXACT) {
         a->asked = true;
@@ -815,7 +817,7 @@ static void phi__perm_done(phi_hook *hook, uint32_t rounds) {
     hook->waited |= rounds < PHI__PERM_MOST ? rounds + 1 : (uint32_t)PHI__PERM_MOST;
 }
 
-/* Calls hook_fn for an allowed call. The reply so far, if any, replaces the arguments. */
+/* Calls hook_fn for an allowed call. If there is a reply already, it replaces the arguments. */
 static phi_verdict phi__perm_next(const phi_permissions *p, phi_hook *hook) {
     phi_hook inner = *hook;
     uint32_t asked = hook->waited & PHI__PERM_MOST;
@@ -913,7 +915,7 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     phi_memory_init(&memory, &desc.allocator, 0);
     p = (phi_permissions *)phi__alloc(&memory, sizeof *p);
     if (p == NULL) return phi__perm_refuse(error, PHI_NO_MEMORY, "no memory");
-    p->memory = memory; /* its count includes the object itself */
+    p->memory = memory; /* the copied count includes the object itself */
     phi_arena_init(&p->arena, &p->memory, 0);
     phi_arena_init(&p->rules_arena, &p->memory, 0);
     phi__buf_init(&p->why, &p->memory);

@@ -123,7 +123,8 @@ static phi_str phi__paths_shell(const phi__subject *subject, phi_str path, phi__
 
 /* ---- one word ---- */
 
-/* True if `glob` finds source files only ("*.c"), and `alternative` hidden ones (".env.*"). */
+/* True if `glob` finds only source files ("*.c"), and `alternative` matches hidden files
+   (".env.*"). */
 static bool phi__paths_sources(phi_str glob, phi_str alternative) {
     static const char sources[] =
         "*.c|*.h|*.cc|*.hh|*.cpp|*.hpp|*.cxx|*.m|*.py|*.js|*.jsx|*.ts|*.tsx|*.mjs|*.vue|*.go|*.rs|"
@@ -370,8 +371,8 @@ static bool phi__reads_narrows(phi_str glob) { return glob.len > 0 && glob.at[0]
 
 /* ---- what a search looks for ---- */
 
-/* True if an alternative of a regular expression has a word that every line found must contain: the
-   word is in no group and no set, and its last letter is not optional. */
+/* True if an alternative of a regular expression has a word that must be in every matching line:
+   the word is in no group and no set, and its last letter is not optional. */
 static bool phi__reads_word(phi_str text) {
     size_t run = 0;
     unsigned open = 0;
@@ -454,7 +455,7 @@ PHI__FN void phi__reads_put(phi__buf *out, phi_str glob) {
     }
 }
 
-/* Adds the pattern `start` + `between` + `rest` to the command's `also`. */
+/* Adds a pattern to the command's `also`: the texts `start`, `between` and `rest` joined. */
 static void phi__reads_add(phi__reads *r, phi_str start, const char *between, phi_str rest,
                            bool below) {
     phi__sh_word *all;
@@ -619,7 +620,8 @@ static void phi__reads_operands(phi__reads *r) {
 
 static const phi__reads_program phi__reads_git_grep = {"", NULL, "", "ABCmef", true, false, false};
 
-/* Adds the file patterns that git itself expands; in "git grep" those after the search pattern. */
+/* Adds the file patterns that git itself expands. In "git grep", these follow the search
+   pattern. */
 static void phi__reads_git(phi__reads *r) {
     static const char named[] = "ls-files|ls-tree|status|branch|tag|add|remote|config|check-ignore";
     const phi__sh_command *c = r->c;
@@ -974,12 +976,12 @@ static bool phi__rules_named(const phi__sh_command *c, const char *names) {
     return c->count == 0 && phi__among(phi__str("", 0), names);
 }
 
-/* True if a command calls the function that another one is in. */
+/* True if command `c` calls the function that contains command `in`. */
 static bool phi__rules_calls(const phi__sh_command *c, const phi__sh_command *in) {
     return c->count > 0 && in->function.len > 0 && phi_str_equal(c->words[0].text, in->function);
 }
 
-/* True if a command is one of these programs, or calls a function that contains one. */
+/* True if a command is one of these programs, or calls a function that contains one of them. */
 static bool phi__rules_runs(phi__subject *subject, const char *names, size_t index) {
     const phi__sh_command *all = subject->shell->commands, *c = &all[index];
     if (phi__rules_named(c, names)) return true;
@@ -1016,8 +1018,8 @@ static bool phi__rules_piped_to(phi__subject *subject, const phi_permission_rule
     return false;
 }
 
-/* True if the command, or a caller of the function that it is in, receives output of one of the
-   rule's programs: by a pipe, a substitution or a here-document. */
+/* True if the command receives output of one of the rule's programs by a pipe, a substitution or a
+   here-document. If the command is in a function, its caller may receive the output instead. */
 static bool phi__rules_piped(phi__subject *subject, const phi_permission_rule *rule) {
     const phi__sh_command *all = subject->shell->commands;
     if (phi__rules_piped_to(subject, rule, subject->index)) return true;
@@ -1128,7 +1130,7 @@ static bool phi__rules_argument(const phi__subject *subject, const phi_permissio
            phi__among(phi_json_str(member, ""), rule->matches);
 }
 
-/* True if the rule restricts the words of commands, or what commands work on. */
+/* True if the rule restricts commands: their words, options, input, paths or hosts. */
 static bool phi__rules_narrow(const phi_permission_rule *rule) {
     return (rule->command != NULL && strcmp(rule->command, "*") != 0) || rule->with != NULL ||
            rule->without != NULL || rule->piped != NULL || rule->path != NULL ||
@@ -1247,7 +1249,7 @@ static bool phi__rules_says(phi__subject *subject, const phi_permission_rule *ru
 PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules, phi__subject *subject,
                                          const phi_permission_rule **which) {
     phi_permission strictest = rules->otherwise, verdict;
-    bool settled = false; /* a rule allows this very call */
+    bool settled = false; /* a rule allows exactly this call */
     *which = NULL;
     for (size_t i = 0; i < rules->count; i++) {
         const phi_permission_rule *rule = &rules->rules[i];

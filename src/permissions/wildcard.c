@@ -89,7 +89,7 @@ enum {
     PHI__WILD_ANY = 256,  /* any one character; a smaller value is this character */
     PHI__WILD_STAR,
     PHI__WILD_DEEP, /* any text, with slashes */
-    PHI__WILD_SET   /* + index of the set in the text */
+    PHI__WILD_SET   /* this value + index of the set in the text */
 };
 
 typedef struct phi__wild_tokens {

@@ -142,7 +142,7 @@ static phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t
 
 /* ---- texts ---- */
 
-/* Adds the words from `first` on as a command. If piped, the command before may be its input. */
+/* Adds the words from `first` on as a command. If piped, the command before may write its input. */
 static void phi__suspects_end(phi__suspects *s, const phi__sh_command *from, size_t first,
                               bool piped) {
     if (s->count == first || s->lost) return;
@@ -404,7 +404,8 @@ static phi_status phi__wrap_line(const phi__wrapping *w, phi_str line) {
 
 /* ---- options ---- */
 
-/* Makes `dir` the directory of the command. False if there is no memory; w->lost is set. */
+/* Makes `dir` the directory of the command. If there is no memory, sets w->lost and returns
+   false. */
 static bool phi__wrap_moves(phi__wrapping *w, const phi__sh_word *dir) {
     w->command.dirs = phi__dirs_go(w->arena, w->out, w->command.dirs, dir);
     w->lost = w->command.dirs == NULL;
@@ -482,7 +483,8 @@ static phi_status phi__wrap_plain(phi__wrapping *w, const phi__wrapper *wrapper)
 
 /* ---- shells ---- */
 
-/* Returns the index of the script after -c and all options; 0 if there is none, or in doubt. */
+/* Returns the index of the script after -c and all options; 0 if there is no script, or in
+   doubt. */
 static size_t phi__wrap_script(phi__wrapping *w, bool *operands) {
     const phi__sh_command *c = &w->command;
     bool script = false;
@@ -643,7 +645,8 @@ static phi_status phi__wrap_exec(phi__wrapping *w, size_t begin, size_t exec, si
 }
 
 /* Adds the command of each -exec, up to ";" or "+". A "+" ends a command after {} only, but in
-   busybox anywhere. Words after an -exec are examined again: it may be the value of a test. */
+   busybox anywhere. Words after an -exec are examined again, because this -exec may be a test's
+   value. */
 static phi_status phi__wrap_find(phi__wrapping *w) {
     const phi__sh_command *c = &w->command;
     size_t from, starts, begin = phi__wrap_starts(c, &from, &starts);

@@ -10,7 +10,7 @@
        }
 
    Pass every popped event to the recorder, of one agent or of many, in the order of the queue. The
-   recorder uses no runtime and no memory of one. A session is open while one of its loops runs.
+   recorder uses neither the runtime nor its memory. A session is open while one of its loops runs.
    phi_recorder_flush completes sessions, and phi_recorder_drain returns completed ones. A new run
    opens a completed session again. Links between a run and its sub-agents' runs do not depend on
    the order of events.

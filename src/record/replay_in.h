@@ -12,7 +12,7 @@
        posts    the host's posts were read; the next lines are the results among them
        request, stage, head, bytes, end    of transfer x
        result, update                      of a call. start: given inside the tool's start function
-       claimed  a call was not started, or not ended, because its result was about to come
+       claimed  a call was not started, or not ended, because its result was already on its way
        over     last line. idle: number of steps without input before the end */
 #ifndef PHI_RECORD_REPLAY_IN_H
 #define PHI_RECORD_REPLAY_IN_H

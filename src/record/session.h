@@ -5,8 +5,8 @@
    are made from events (recorder.h), from a thread's log (phi_session_of_thread), or from JSON that
    phi or the Rust original wrote. They are copies, and agents do not use them. A session owns all
    its data, which phi_session_free frees; do not change the data. Times are Unix milliseconds;
-   finer digits in a file are dropped. An empty string means null, except in `rejection`.
-   Threads: one at a time. */
+   a file's fractions of a millisecond are dropped. An empty string means null, except in
+   `rejection`. Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_H
 #define PHI_RECORD_SESSION_H
 
@@ -206,12 +206,13 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
 
 /* ---- from the log ---- */
 
-/* Makes a session from the runs of a thread: turns, messages, usage and spawned runs. Of their
-   events it has only the PrunApplied events of prunes that were not revoked. The session has the id
-   of the first run, and each loop keeps its own session's id. Messages that belong to no run, such
-   as those that the host appended, are left out. A run without an end is RUNNING. Blocks describe
-   how compactions changed the runs (phi_session_compact). Caller frees *out with phi_session_free.
-   PHI_NO_MEMORY, PHI_BAD_ARG, or the store's status if evicted entries cannot be recalled. */
+/* Makes a session from the runs of a thread: turns, messages, usage and spawned runs. The only
+   events in it are the PrunApplied events of prunes that were not revoked. The session has the id
+   of the first run, and each loop keeps its own session's id. Messages that belong to no run,
+   such as those that the host appended, are left out. A run without an end is RUNNING. Blocks
+   describe how compactions changed the runs (phi_session_compact). Caller frees *out with
+   phi_session_free. PHI_NO_MEMORY, PHI_BAD_ARG, or the store's status if evicted entries cannot be
+   recalled. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);
 

@@ -28,8 +28,8 @@ extern "C" {
 /* Appends the messages of a loop and its ancestors to a thread, oldest first, and applies their
    blocks. If loop_id is empty, takes the last loop with messages or a block. The view is then:
    - for the loop itself, if it has a block: the turns of keep_first, keep_compacted, keep_recent,
-     and the turns added after the block was made. No turn is loaded twice, because keep_first ends where
-     the next section begins;
+     and the turns added after the block was made. No turn is loaded twice, because keep_first
+     ends where the next section begins;
    - for an earlier loop in scope with a block: only keep_compacted, or nothing without it;
    - for a loop in scope without a block: all its messages;
    - for loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens set the scope
@@ -40,10 +40,10 @@ extern "C" {
    name these messages by timestamp. A prune's memo replaces the first message of the prune.
 
    All messages of these loops are appended, also those not in view. Up to two rewrites follow: a
-   prune, and a compaction for blocks and scope. If both are revoked, all messages are in view. The thread need
-   not be empty. Summaries stay summaries, so a later compaction takes over their lines. If a block
-   separates a call from its result, the compaction replaces all messages at once. Loops that no
-   appended message names are logged first, as a LOOP_START and a LOOP_END. So later runs of the
+   prune, and a compaction for blocks and scope. If both are revoked, all messages are in view. The
+   thread need not be empty. Summaries stay summaries, so a later compaction takes over their lines.
+   If a block separates a call from its result, the compaction replaces all messages at once. Loops
+   that no appended message names are logged first, as a LOOP_START and a LOOP_END. So later runs of the
    session on this thread get loop ids that no loop of the session has.
 
    PHI_BUSY: a run uses the thread. PHI_BAD_ARG: an argument is bad, or the thread does not accept
