@@ -198,14 +198,14 @@ static void phi__toml_put_table(phi__toml_writer *w, const phi_json *table, uint
         if (phi__toml_put_has_header(it.at)) phi__toml_put_member(w, it.at, depth);
 }
 
-/* Writes a member with its header or headers. w->path is that of the table around it. */
+/* Writes a member with its header or headers. w->path is the path of the table around it. */
 static void phi__toml_put_member(phi__toml_writer *w, const phi_json *node, uint32_t depth) {
     size_t before = w->path.len;
     phi_json_iter it = phi_json_each(node);
     if (before > 0) phi__buf_char(&w->path, '.');
     phi__toml_put_key(&w->path, phi__toml_key_of(node));
     if (phi__json_kind_of(node) == PHI__JSON_OBJECT) {
-        /* The headers of tables in it may make its own header unnecessary. */
+        /* The headers of tables in this table may make its own header unnecessary. */
         bool implied = false, plain = false;
         while (!plain && phi_json_next(&it) != NULL) {
             if (phi__toml_put_has_header(it.at))

@@ -88,7 +88,7 @@ typedef struct phi__yaml_frame {
     uint32_t line;                 /* line where the collection begins */
     uint32_t keys;                 /* number of names in the mappings around it */
     uint32_t key_line, key_column; /* place of the key; column: from 0 */
-    int32_t indent;                /* column; for a flow collection, that of the block around it */
+    int32_t indent;                /* column; for a flow collection, the column of its block */
     uint8_t kind, want;
 } phi__yaml_frame;
 

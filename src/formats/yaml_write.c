@@ -56,7 +56,7 @@ static phi__yaml_look phi__yaml_write_look(phi_str s) {
     return look;
 }
 
-/* True for words that some reader takes for null or a boolean, in any case. */
+/* True for words that a reader may take for null or a boolean, in any case. */
 static bool phi__yaml_write_is_word(phi_str s) {
     static const char *const words[] = {"null", "true", "false", "yes", "no",
                                         "on",   "off",  "y",     "n"};
@@ -186,7 +186,8 @@ static void phi__yaml_write_open(phi__yaml_writer *w, const phi_json *node, uint
     levels->object = phi__json_kind_of(node) == PHI__JSON_OBJECT;
 }
 
-/* Writes a value after "key:" (on new lines if it has items) or after "- " (compact). */
+/* Writes a value after "key:" or "- ". After "key:", a value with items begins on a new line; after
+   "- ", on the same line. */
 static void phi__yaml_write_value(phi__yaml_writer *w, const phi_json *node, uint32_t indent,
                                   bool compact) {
     if (!phi__yaml_write_is_filled(node)) {

@@ -88,7 +88,7 @@ typedef struct phi__operation_scheme {
     size_t scope_count;
 } phi__operation_scheme;
 
-/* Schemes that are needed together. Without any, requests are anonymous. */
+/* Schemes that are needed together. If there are none, requests are anonymous. */
 typedef struct phi__operation_security {
     const phi__operation_scheme *schemes;
     size_t count;
@@ -105,7 +105,7 @@ typedef struct phi__operation {
     phi__operation_parameter *parameters;
     size_t parameter_count;
     phi__operation_body body;
-    /* alternatives; security_count 0: the document requires no credentials */
+    /* alternatives; if security_count is 0, the document requires no credentials */
     const phi__operation_security *security;
     size_t security_count;
     bool read_only, destructive;
@@ -228,11 +228,11 @@ struct phi_openapi {
     phi_openapi_desc desc;   /* copied, defaults resolved; strings that were not given are NULL */
     phi_str url;             /* address of the document; empty: a text or a file */
     phi__document *document; /* in the arena */
-    phi__reading reading;    /* freed when its status is not PHI_BUSY any more */
+    phi__reading reading;    /* freed as soon as its status is not PHI_BUSY */
     phi__selection *selections;
     phi__address address;
-    phi__list tokens;    /* of openapi_call.c, freed by phi__opcall_free() */
-    uint32_t calls_open; /* running calls; above 0 the object cannot be freed */
+    phi__list tokens;    /* used by openapi_call.c, freed by phi__opcall_free() */
+    uint32_t calls_open; /* running calls; the object cannot be freed while there are any */
 };
 
 /* Frees a selection, and removes it from its object. */

@@ -1,5 +1,5 @@
-/* openapi.c - the object of a document: creates it, reads the document in slices (bytes, a tree,
-   then parts and operations), and frees it. */
+/* openapi.c - the object of a document: creates the object, reads the document in slices (bytes, a
+   tree, then parts and operations), and frees the object. */
 #include "base/base_in.h"
 #include "formats/formats_in.h"
 #include "loop/loop_in.h"
@@ -110,8 +110,8 @@ static bool phi__document_in_answers(const phi__document *doc, phi_str path,
     return *part != NULL;
 }
 
-/* Splits "#/components/schemas/Pet/items" into its part and the pointer within it. False if the
-   part was not kept. *why then has words to add to the reference: " leads nowhere". */
+/* Splits "#/components/schemas/Pet/items" into its part and the pointer within the part. False if
+   the part was not kept. *why is then text to append to the reference, such as " leads nowhere". */
 static bool phi__document_locate(const phi__document *doc, phi_str ref, phi__document_part **part,
                                  phi_str *rest, const char **why) {
     char bytes[PHI__DOCUMENT_STEP];
@@ -327,7 +327,7 @@ typedef struct phi__reading_walk {
     bool wants_answers; /* responses are kept, because a reference may lead into them */
 } phi__reading_walk;
 
-/* The HTTP methods, as keys of a path item and as shown to the host. */
+/* The HTTP methods: the keys in a path item, and the names shown to the host. */
 static const struct {
     const char *key, *shown;
     bool read_only;
@@ -480,7 +480,7 @@ static phi_json *phi__reading_section(const phi__reading *r, phi__document_secti
     return phi_json_get(phi_json_get(r->root, "components"), name);
 }
 
-/* Removes from a path item what requests do not need. The responses of its operations are kept in
+/* Removes from a path item all that requests do not need. Keeps the responses of its operations in
    walk->answers. False if there is no memory. */
 static bool phi__reading_prune(phi__reading *r, phi__reading_walk *walk, phi_str path,
                                phi_json *item) {
@@ -625,7 +625,7 @@ static bool phi__reading_operation(phi__reading *r, phi_str path, size_t method,
            phi__reading_tags(r, op, phi_json_get(node, "tags"));
 }
 
-/* Returns the part that a path item's "$ref" leads to. NULL if there is none; *why says why. */
+/* Returns the part that a path item's "$ref" leads to. NULL if none; *why has the reason. */
 static phi__document_part *phi__reading_item_ref(phi__reading *r, phi_str ref, const char **why) {
     phi__document_part *part = NULL;
     phi_str rest;

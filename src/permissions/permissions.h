@@ -61,7 +61,7 @@ typedef struct phi_permission_rule {
     const char *path;
     const char *host;     /* host of the URL: "example.com|*.example.org" */
     const char *argument; /* name of a member of the arguments, for `matches` */
-    /* Pattern of the text of `argument`. If `argument` is NULL, pattern of all arguments as JSON. */
+    /* Pattern of the text of `argument`; of all arguments as JSON if `argument` is NULL. */
     const char *matches;
     const char *reason; /* shown to the model and to the person who is asked */
     /* For a command: all options that it may have, one alternative each. "" allows no option.

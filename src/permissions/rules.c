@@ -123,8 +123,7 @@ static phi_str phi__paths_shell(const phi__subject *subject, phi_str path, phi__
 
 /* ---- one word ---- */
 
-/* True if `glob` finds only source files ("*.c"), and `alternative` matches hidden files
-   (".env.*"). */
+/* True if `glob` finds only source files ("*.c"), and `alternative` hidden files (".env.*"). */
 static bool phi__paths_sources(phi_str glob, phi_str alternative) {
     static const char sources[] =
         "*.c|*.h|*.cc|*.hh|*.cpp|*.hpp|*.cxx|*.m|*.py|*.js|*.jsx|*.ts|*.tsx|*.mjs|*.vue|*.go|*.rs|"
@@ -620,8 +619,7 @@ static void phi__reads_operands(phi__reads *r) {
 
 static const phi__reads_program phi__reads_git_grep = {"", NULL, "", "ABCmef", true, false, false};
 
-/* Adds the file patterns that git itself expands. In "git grep", these follow the search
-   pattern. */
+/* Adds the file patterns that git itself expands. In "git grep", they follow the search pattern. */
 static void phi__reads_git(phi__reads *r) {
     static const char named[] = "ls-files|ls-tree|status|branch|tag|add|remote|config|check-ignore";
     const phi__sh_command *c = r->c;

@@ -404,8 +404,7 @@ static phi_status phi__wrap_line(const phi__wrapping *w, phi_str line) {
 
 /* ---- options ---- */
 
-/* Makes `dir` the directory of the command. If there is no memory, sets w->lost and returns
-   false. */
+/* Makes `dir` the directory of the command. Without memory, sets w->lost and returns false. */
 static bool phi__wrap_moves(phi__wrapping *w, const phi__sh_word *dir) {
     w->command.dirs = phi__dirs_go(w->arena, w->out, w->command.dirs, dir);
     w->lost = w->command.dirs == NULL;
@@ -483,8 +482,7 @@ static phi_status phi__wrap_plain(phi__wrapping *w, const phi__wrapper *wrapper)
 
 /* ---- shells ---- */
 
-/* Returns the index of the script after -c and all options; 0 if there is no script, or in
-   doubt. */
+/* Returns the script's index after -c and all options; 0 if there is no script, or in doubt. */
 static size_t phi__wrap_script(phi__wrapping *w, bool *operands) {
     const phi__sh_command *c = &w->command;
     bool script = false;

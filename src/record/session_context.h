@@ -43,8 +43,8 @@ extern "C" {
    prune, and a compaction for blocks and scope. If both are revoked, all messages are in view. The
    thread need not be empty. Summaries stay summaries, so a later compaction takes over their lines.
    If a block separates a call from its result, the compaction replaces all messages at once. Loops
-   that no appended message names are logged first, as a LOOP_START and a LOOP_END. So later runs of the
-   session on this thread get loop ids that no loop of the session has.
+   that no appended message names are logged first, as a LOOP_START and a LOOP_END. So later runs
+   of the session on this thread get loop ids that no loop of the session has.
 
    PHI_BUSY: a run uses the thread. PHI_BAD_ARG: an argument is bad, or the thread does not accept
    one of the messages; `message` (may be NULL) then names it. PHI_NOT_FOUND: no such loop.
