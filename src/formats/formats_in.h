@@ -19,8 +19,8 @@ typedef struct phi__toml_places {
     uint32_t key_line, key_column, value_line, value_column;
 } phi__toml_places;
 
-/* Reads a text into a tree in slices: call begin, then advance until it is not PHI_BUSY, then
-   result. A reader can be abandoned at any time. */
+/* Reads a text into a tree in slices: call begin, then advance until the status is not PHI_BUSY,
+   then result. A reader can be abandoned at any time. */
 typedef struct phi__toml_reader {
     phi_arena *arena;
     const char *text, *at, *end;
@@ -88,8 +88,8 @@ typedef struct phi__yaml_names {
     uint32_t count, cap, table_cap;
 } phi__yaml_names;
 
-/* Reads a text into a tree in slices: call begin, then advance until it is not PHI_BUSY, then
-   result. A reader can be abandoned at any time. */
+/* Reads a text into a tree in slices: call begin, then advance until the status is not PHI_BUSY,
+   then result. A reader can be abandoned at any time. */
 typedef struct phi__yaml_reader {
     phi_arena *arena;
     const char *text, *at, *end;

@@ -23,7 +23,7 @@ static void phi__toml_put_refuse(phi__toml_writer *w, phi_status status) {
 
 /* ---- strings ---- */
 
-/* Writes a text in double quotes. If `lines` is set, writes it in three of them. */
+/* Writes a text in double quotes. If `lines` is set, writes it in three double quotes. */
 static void phi__toml_put_basic(phi__buf *out, phi_str s, bool lines) {
     static const char from[] = "\b\t\n\f\r\"\\", to[] = "btnfr\"\\";
     const char *at = s.at, *end = s.at + s.len;

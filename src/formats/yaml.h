@@ -25,7 +25,7 @@ extern "C" {
 
 /* ---- reading ---- */
 
-/* Reads a node with an unknown tag as if it had no tag. Without this flag, it is an error. */
+/* Reads a node with an unknown tag as if it had no tag. Without this flag, the tag is an error. */
 #define PHI_YAML_ANY_TAG 1u
 /* Keeps plain scalars as texts: 1.0, yes and ~ are strings, and a missing value is "". */
 #define PHI_YAML_TEXTS 4u

@@ -86,7 +86,7 @@ typedef struct phi__yaml_frame {
     phi_str key;                   /* key of the next value */
     uint32_t left;                 /* PHI__YAML_ALIAS: number of children left to copy */
     uint32_t line;                 /* line where the collection begins */
-    uint32_t keys;                 /* number of names in the mappings around it */
+    uint32_t keys;                 /* number of names in the mappings around the collection */
     uint32_t key_line, key_column; /* place of the key; column: from 0 */
     int32_t indent;                /* column; for a flow collection, the column of its block */
     uint8_t kind, want;

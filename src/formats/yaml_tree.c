@@ -567,7 +567,7 @@ static void phi__yaml_join(phi__yaml_reader *r, phi_json *node) {
         frame->want = PHI__YAML_WANT_NEXT;
         return;
     }
-    /* A text is shorter than 4 GiB, and each value takes two bytes of it or more. */
+    /* A text is shorter than 4 GiB, and each value takes at least two bytes of the text. */
     if (PHI_NEVER(frame->node->len == UINT32_MAX)) {
         phi__yaml_too_big(r, "a collection of 2^32 or more values");
         return;
@@ -666,7 +666,7 @@ PHI__FN void phi__yaml_key(phi__yaml_reader *r) {
 
 /* ---- aliases ---- */
 
-/* Copies a node without its children. The copy shares its texts. */
+/* Copies a node without its children. The copy shares the texts of the node. */
 static phi_json *phi__yaml_twin(phi__yaml_reader *r, const phi_json *source) {
     uint32_t kind = phi__json_kind_of(source);
     size_t bytes = phi__json_key_len(source) + (kind == PHI__JSON_STRING ? source->len : 0);

@@ -1,7 +1,7 @@
 /* yaml_write.c - writes a tree as YAML in block style.
 
-   Readers of YAML 1.1 get the same tree. Texts that are booleans, dates or numbers for them are
-   quoted, and so are all texts that do not begin like a word. */
+   Readers of YAML 1.1 get the same tree. Texts that YAML 1.1 takes for booleans, dates or
+   numbers are quoted, and so are all texts that do not begin like a word. */
 #include "base/base_in.h"
 #include "formats/yaml_in.h"
 
@@ -111,7 +111,7 @@ static void phi__yaml_write_text(phi__buf *out, phi_str s, uint32_t indent, bool
     if (phi__yaml_write_is_plain(s, look))
         phi__buf_add_str(out, s);
     else if (look.breaks && !look.odd && begins && !is_key) {
-        /* Writes a literal block without its last line break. */
+        /* Write a literal block without its last line break. */
         size_t from = 0, to, end = s.len;
         while (end > 0 && s.at[end - 1] == '\n') end--;
         phi__buf_text(out, end == s.len ? "|-" : end + 1 == s.len ? "|" : "|+");

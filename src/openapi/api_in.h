@@ -82,7 +82,7 @@ typedef struct phi__operation_scheme {
     phi__operation_scheme_kind kind;
     phi_str name;               /* name in the document */
     phi__operation_place place; /* for KEY: HEADER, QUERY or COOKIE */
-    phi_str key;                /* for KEY: its name in the request */
+    phi_str key;                /* for KEY: name of the key in the request */
     phi_str token_url;          /* for OAUTH; empty: no client credentials */
     const phi_str *scopes;      /* scopes that the operation needs */
     size_t scope_count;
@@ -129,7 +129,7 @@ typedef enum phi__document_section {
 typedef struct phi__document_part {
     phi__document_section section;
     phi_str name;
-    size_t at, len;       /* where it is in the document's text */
+    size_t at, len;       /* place of the part in the document's text */
     const phi_json *node; /* valid only while the document is read */
 } phi__document_part;
 

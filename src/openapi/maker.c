@@ -752,7 +752,8 @@ static bool phi__parameters_repeated(const phi__making *m, phi__operation_place 
     return false;
 }
 
-/* Returns the schema of a parameter, or of its only content, of media type *type; NULL: none. */
+/* Returns the schema of a parameter, or of its only content, and sets *type to the media type of
+   that content. NULL if there is no schema. */
 static const phi_json *phi__parameters_schema(const phi_json *node, phi_str *type) {
     const phi_json *schema = phi_json_get(node, "schema"), *content = phi_json_get(node, "content");
     phi_json_iter it = phi_json_each(content);
@@ -1100,7 +1101,8 @@ static bool phi__maker_server(phi__making *m) {
 /* ---- the operation, and its tool's schema ---- */
 
 enum {
-    PHI__MAKER_DESCRIPTION = 16384, /* bytes of a tool's description; a $ref may repeat it */
+    PHI__MAKER_DESCRIPTION = 16384, /* bytes of a tool's description; by $ref, many tools may have
+                                       it */
     PHI__MAKER_LABEL = 120
 };
 

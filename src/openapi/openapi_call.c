@@ -445,7 +445,7 @@ static bool phi__opauth_again(phi__openapi_auth *a, int http_status) {
 /* ---- a JSON text, shortened so that it stays valid ---- */
 
 /* Arrays and objects lose whole items at their end, large members before small ones. Long strings
-   lose their end. In each place, a note says how much was left out. */
+   lose their end. A note at each cut says how much was left out. */
 
 enum {
     PHI__JSON_CUT_DEPTH = 8, /* levels of nesting; deeper values that are too long become notes */

@@ -278,7 +278,7 @@ typedef struct phi__check_part {
 enum { PHI__CHECK_SHOWN = 200 }; /* bytes of a command or a path in a message */
 
 /* True if the command only sets variables that have small letters in their names. Variables that
-   change what programs do (PATH, LD_PRELOAD) have none. */
+   change what programs do (PATH, LD_PRELOAD) have no small letters. */
 static bool phi__check_only_variables(const phi__sh_command *c) {
     for (size_t i = 0; i < c->assigned_count; i++) {
         phi_str text = c->assigned[i].text;
@@ -457,8 +457,8 @@ static bool phi__always_quote(const phi__always *a, phi_str text, const char **o
 
 /* Appends a rule, unless there is one with the same command. */
 static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
-    /* The rule names the tool's source, except for the host's own shells and built-in tools.
-       Without a source, a rule allows no other source's tool with such a name. */
+    /* The rule names the tool's source, except for the host's own shells and built-in tools. A rule
+       without a source allows no other source's tool that has the name of one of these. */
     if ((a->source.len > 0 ||
          !phi__rules_own(a->permissions->shell_tools, phi_str_of(rule->tool))) &&
         !phi__always_quote(a, a->source, &rule->source))
@@ -496,7 +496,8 @@ static const phi__always_known phi__always_commands[] = {
     {"git add", "-[AnuvN]|--all|--update|--dry-run|--verbose|--intent-to-add"},
     {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
 
-/* True if the command begins with words that match the pattern. *count is their number. */
+/* True if the command begins with words that match the pattern. *count is the number of these
+   words. */
 static bool phi__always_begins(const phi__sh_command *c, const char *command, size_t *count) {
     phi_str rest = phi_str_of(command), pattern;
     for (*count = 0; phi__wild_word(&rest, &pattern); (*count)++)
@@ -616,8 +617,8 @@ static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
     phi__always *a = (phi__always *)ctx;
     phi__subject *subject = part->subject;
     if (part->verdict == PHI_PERMISSION_ALLOW) return PHI_OK;
-    /* This part needs a rule that itself asks. For a call that only may match a rule that denies,
-       the verdict is also to ask, but no rule overrides this verdict. */
+    /* A rule that itself asks can be overridden. If a rule that denies only may match the call, the
+       verdict is also to ask, but no rule overrides this verdict. */
     if (part->rule != NULL && part->verdict == PHI_PERMISSION_ASK &&
         part->rule->verdict == PHI_PERMISSION_ASK && a->scope == PHI_PERMISSION_SCOPE_EXACT) {
         a->asked = true;
@@ -848,7 +849,7 @@ static phi_verdict phi__perm_ask(phi_permissions *p, phi_hook *hook) {
     return verdict;
 }
 
-/* Calls the host's hooks. If one of them denies the call, it is denied. */
+/* Calls the host's hooks. If one of them denies the call, the call is denied. */
 static phi_verdict phi__perm_host(phi_permissions *p, phi_hook *hook, bool ask) {
     phi_verdict verdict = PHI_ALLOW;
     bool busy = p->busy;

@@ -409,8 +409,8 @@ static bool phi__reads_dumps(phi_str pattern) {
 
 typedef struct phi__reads_program {
     const char *names;
-    const char *deep;   /* option letters that make it read directories; NULL: it always does */
-    const char *longer; /* pattern of the long options that make it read directories */
+    const char *deep;   /* option letters with which it reads directories; NULL: it always does */
+    const char *longer; /* pattern of the long options with which it reads directories */
     const char *values; /* option letters that take a value */
     bool searches;      /* the first operand is the search pattern */
     bool shown;         /* hidden files are skipped */
@@ -965,7 +965,7 @@ static bool phi__rules_tired(phi__subject *subject, size_t work) {
     return subject->work > PHI__RULES_WORK_MOST;
 }
 
-/* True if the command is one of these programs, or may run one. */
+/* True if the command is one of these programs, or may run one of them. */
 static bool phi__rules_named(const phi__sh_command *c, const char *names) {
     for (size_t i = 0; i < c->count; i++) {
         if (i > 0 && c->quiet && !c->wraps) break;
@@ -1079,8 +1079,8 @@ static bool phi__rules_choice(phi__subject *subject, const phi_permission_rule *
     return matches;
 }
 
-/* True if a search tool may read a file of the rule. It reads the files that match "include";
-   without "include", all files in its directory. */
+/* True if a search tool may read a file of the rule. The tool reads the files that match "include",
+   or, without "include", all files in its directory. */
 static bool phi__rules_searched(phi__subject *subject, const phi_permission_rule *rule) {
     phi_str include = phi_json_str(phi_json_get(subject->root, "include"), "");
     phi_str path = phi__rules_path_of(subject->root);
@@ -1214,7 +1214,7 @@ static bool phi__rules_later(phi__subject *subject, const phi_permission_rule *r
         phi_str text = phi__rules_name(&part, true);
         size_t begin, end, k = 0;
         while (k < text.len && !phi__is_alnum(text.at[k])) k++;
-        /* A word that is partly an expansion or a pattern may become such a name. */
+        /* A word that is partly an expansion or a pattern may become the name of a program. */
         bool partly = k < text.len && (phi__rules_certain(text, &begin, &end) ||
                                        phi__str_find(text, 0, "$") == SIZE_MAX);
         if (!phi__wild_any(name, text, false) &&

@@ -27,7 +27,7 @@ typedef struct phi__sh {
     phi__sh_sort sort;
     const phi__sh_word *body; /* the here-document being read; NULL: none */
     phi__sh_here here[PHI__SH_HERE_MOST];
-    /* here-documents not read yet: all, and those of enclosing lists */
+    /* here-documents not read yet: of all lists; of the enclosing lists only */
     size_t here_count, here_outer;
 } phi__sh;
 
@@ -470,7 +470,7 @@ typedef struct phi__sh_reading {
     size_t begin; /* start of the word in the buffer */
 } phi__sh_reading;
 
-/* Puts the source text in the buffer from `len` on, because its meaning is not known. */
+/* Replaces the buffer's text from `len` on by the source text, whose meaning is not known. */
 static void phi__sh_keep(phi__sh *p, phi__sh_reading *r, const char *from, size_t len) {
     r->word.known = false;
     p->buf.len = len;
@@ -664,7 +664,7 @@ static void phi__sh_here_read(phi__sh *p, const phi__sh_here *here) {
         /* In a substitution, bash also ends a here-document at a line such as "END x)". */
         bool uncertain = line.len > n && memcmp(line.at, here->end.at, n) == 0 &&
                          memchr(line.at + n, ')', line.len - n) != NULL;
-        /* A continued line of an unquoted here-document may end it, or hide its end. */
+        /* A continued line of an unquoted here-document may end the document, or hide its end. */
         while (slashes < line.len && line.at[line.len - 1 - slashes] == '\\') slashes++;
         if (!here->quoted && slashes % 2 == 1) uncertain = true;
         /* In some shells, the end word right after a substitution ends the here-document. */

@@ -26,7 +26,7 @@
 
 /* How ** of a glob treats hidden files. */
 typedef enum phi__wild_hidden {
-    PHI__WILD_SEEN = 0, /* matches their names, but enters few hidden directories */
+    PHI__WILD_SEEN = 0, /* matches names of hidden files, but enters few hidden directories */
     PHI__WILD_LEFT_OUT, /* matches no leading dot */
     PHI__WILD_ENTERED   /* also matches files in hidden directories */
 } phi__wild_hidden;
@@ -162,7 +162,7 @@ PHI__FN void phi__reads_put(phi__buf *out, phi_str glob);
 
 /* ---- names of programs and variables ---- */
 
-/* True if a program runs none of its words, and uses no configuration in its directory. */
+/* True if a program runs none of its words, and reads no configuration where it runs. */
 PHI__FN bool phi__names_plain(phi_str name);
 
 /* True if a program of phi__names_plain() also reads none of the files that its words name. */

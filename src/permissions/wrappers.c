@@ -172,7 +172,8 @@ static void phi__suspects_put(phi__suspects *s, phi_str text) {
 }
 
 /* Splits a text into words and commands. Words end at blanks, quotes and brackets; commands end at
-   operators of a shell. Words point into the text; those already there begin the first command. */
+   operators of a shell. Words point into the text. Words that are in the list already begin the
+   first command. */
 static void phi__suspects_more(phi__suspects *s, const phi__sh_command *from, phi_str text) {
     size_t i = 0, first = 0;
     bool piped = false;
@@ -334,7 +335,7 @@ typedef struct phi__wrapper {
     const char *flags, *values; /* option letters without and with a value */
     unsigned operands;          /* number of operands before the command */
     bool assigns;               /* NAME=value may precede the command */
-    bool adds;                  /* the program adds unknown words after those of the command */
+    bool adds;                  /* the program adds unknown words after the command's words */
     bool opaque;                /* the program changes how the command runs: rules decide on both */
     const char *risky;          /* option letters that make the program opaque */
     char dir;                   /* option letter of the command's directory; NUL: none */
@@ -411,7 +412,7 @@ static bool phi__wrap_moves(phi__wrapping *w, const phi__sh_word *dir) {
     return !w->lost;
 }
 
-/* Reads a word of short options at *i. False if one of them is not known. */
+/* Reads a word of short options at *i. False if an option is not known. */
 static bool phi__wrap_short(phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
     phi_str text = w->command.words[*i].text;
     phi__sh_word value;

@@ -108,7 +108,7 @@ PHI__FN phi_continuation phi__event_get_continuation(const phi_json *node, phi_s
     return phi__str_is(name, "Default") ? PHI_CONTINUATION_DEFAULT : PHI_CONTINUATION_INITIAL;
 }
 
-/* How to write and read a member: one of these, or a phi__field_kind. */
+/* How a member is written and read: a value of this enum, or a phi__field_kind. */
 enum phi__event_how {
     PHI__FIELD_STATUS = PHI__FIELD_TIME + 1,
     PHI__FIELD_JSON,  /* the event's text is JSON; null if empty */
@@ -123,7 +123,7 @@ enum phi__event_how {
     PHI__FIELD_MESSAGES, /* messages of a run */
     PHI__FIELD_RESULTS,  /* tool results of a turn */
     PHI__FIELD_RESULT,   /* tool result of a call, as the Rust original writes it */
-    /* child_loop_id; if it is missing, the reader takes the one in the result. */
+    /* child_loop_id; if it is missing, the reader takes the child_loop_id in the result. */
     PHI__FIELD_CHILD,
     PHI__FIELD_DELTA,
     PHI__FIELD_START, /* all members of AGENT_START */
@@ -392,8 +392,9 @@ static void phi__event_put_start(phi__event_writer *w) {
         phi__event_put_read_settings(w, loop.config);
 }
 
-/* Writes the messages of the event's run that are in memory, unless w is NULL. Returns their
-   number. The run begins at the last LOOP_START entry with its id, on any lane. */
+/* Writes the messages of the event's run that are in memory; if w is NULL, only counts them.
+   Returns their number. The run begins at the last LOOP_START entry with the run's id, on any
+   lane. */
 static size_t phi__event_put_run(const phi_thread *thread, const phi_event *event,
                                  phi__event_writer *w) {
     size_t i = thread->log.held, n = 0;
@@ -632,7 +633,7 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
         }
     }
     bool parallel = event->kind == PHI_EV_PARALLEL_START || event->kind == PHI_EV_PARALLEL_END;
-    /* an event of these kinds without its part has no other member, or only a text */
+    /* if an event of these kinds lacks its part, the part's members are not written */
     bool bare = event->kind == PHI_EV_FORGOTTEN || event->kind == PHI_EV_CONTEXT_WARNING ||
                 event->kind == PHI_EV_SUMMARY_NEEDED || event->kind == PHI_EV_STRATEGY;
     phi_event_kind kind = phi__event_is_delta(event->kind) ? PHI_EV_TEXT : event->kind;

@@ -196,7 +196,7 @@ static void phi__recorder_forget(phi_recorder *rec, phi__session_box *box) {
     phi_session_free(&box->pub);
 }
 
-/* Sets the session's formation if its agent was idle before. False: no memory. */
+/* If the session's agent was idle before, sets the session's formation. False: no memory. */
 static bool phi__recorder_formation(phi_recorder *rec, phi__session_box *box, int64_t at_ms) {
     const phi__session_box *one = NULL, *last = NULL;
     uint64_t idle_s = rec->desc.inactivity_s;
@@ -409,8 +409,8 @@ static bool phi__recorder_apply(phi_recorder *rec, phi__loop_box *loop, const ph
     }
 }
 
-/* True for the end of a call that ran another agent. It is recorded even if its loop has ended, for
-   example by a flush during the call. */
+/* True for the end of a call that ran another agent. This event is recorded even if its loop has
+   ended, for example by a flush during the call. */
 static bool phi__recorder_links(const phi_event *ev) {
     return ev->kind == PHI_EV_TOOL_END && ev->child_loop_id.len > 0 && ev->loop_id.len > 0;
 }

@@ -97,7 +97,7 @@ typedef struct phi__tape {
     unsigned char seed[32];
     uint64_t drawn;   /* random blocks drawn so far */
     uint64_t gaps_us; /* recording: the gaps written last */
-    /* us: the tape's time. reads: how many times the host has read this time. */
+    /* us: the tape's time. reads: number of clock readings by the host that returned this time. */
     uint64_t us, reads, lines, step;
     /* Recording with the system's clocks: their values at the start. */
     uint64_t wall_us, clock_us;

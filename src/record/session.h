@@ -162,7 +162,7 @@ typedef enum phi_loop_relation {
     /* The session's loops in this loop's group, with the loop itself. None if it is in no group. */
     PHI_LOOP_SIBLINGS,
     /* The loops from the root to this loop, by parent_loop_id. If a parent is not in the session,
-       or is in the chain already, the chain begins after it. */
+       or is in the chain already, the chain begins after that parent. */
     PHI_LOOP_CHAIN
 } phi_loop_relation;
 

@@ -27,7 +27,7 @@ typedef struct phi__pruned_said {
     phi__session_mark *mark;
     size_t loop;   /* index of the loop in the way; older loops have higher indexes */
     size_t next;   /* next message with the same timestamp */
-    size_t answer; /* for a result: the nearest answer that made its call */
+    size_t answer; /* for a result: the nearest answer that has its call */
 } phi__pruned_said;
 
 /* A timestamp, and the oldest message with this timestamp that is not taken. */
@@ -687,8 +687,8 @@ static bool phi__import_same(const phi_message *a, const phi_message *b) {
     return true;
 }
 
-/* Adds spans for keep_recent. If it has the loop's own messages, replaces only shortened
-   results. */
+/* Adds spans for keep_recent. If it has one message for each of the loop's messages, only the
+   shortened results are replaced. */
 static void phi__import_recent(phi__session_import *s, size_t start, size_t from, size_t end,
                                const phi_block_section *section) {
     if (from >= end || !phi__way_one_by_one(s->messages + from, end - from, section)) {

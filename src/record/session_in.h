@@ -130,7 +130,7 @@ PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_a
 PHI__FN phi_status phi__way_load(const phi__way_way *way, phi_arena *arena, const phi_message **out,
                                  size_t *count);
 
-/* Makes phi's own blocks, or those of block_fn (phi_session_compact). */
+/* Makes phi's own blocks, changed by block_fn if there is one (phi_session_compact). */
 PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_compact_desc *desc,
                                     size_t *made, char *words, size_t words_size);
 

@@ -74,13 +74,14 @@ typedef struct phi__blocks_said {
     uint32_t flags;
 } phi__blocks_said;
 
-/* The active lane or one of its parents. Its entries belong to the active lane up to `upto`. */
+/* The active lane or one of its parents. Entries of this lane up to `upto` belong to the active
+   lane. */
 typedef struct phi__blocks_lane {
     phi_str name;
     uint64_t upto;
 } phi__blocks_lane;
 
-/* A compaction. `rewrite` is NULL if it was revoked. */
+/* A compaction. `rewrite` is NULL if the compaction was revoked. */
 typedef struct phi__blocks_op {
     const phi_rewrite *rewrite;
     int64_t at_ms;
@@ -118,7 +119,7 @@ static bool phi__blocks_is_here(const phi__session_blocks *s, const phi_entry *e
     return false;
 }
 
-/* Lists the active lane and its parents. A lane's parent begins before it in the log. */
+/* Lists the active lane and its parents. In the log, a lane's parent begins before the lane. */
 static phi_status phi__blocks_find_lanes(phi__session_blocks *s, uint64_t count) {
     phi_thread_info info = phi_thread_get_info(s->thread);
     size_t most = phi__max(info.lane_count, 1);
@@ -400,7 +401,7 @@ static phi_status phi__blocks_make(phi__session_blocks *s, size_t at, bool is_cu
     return phi__blocks_keep(s, at, 0, UINT64_MAX, section);
 }
 
-/* Makes blocks, newest loop first. Once a loop has a block, all loops before it get one. */
+/* Makes blocks, newest loop first. Once a loop has a block, all earlier loops get one too. */
 static phi_status phi__blocks_make_all(phi__session_blocks *s) {
     size_t at = s->said_count > 0 ? s->said[s->said_count - 1].loop + 1 : 0;
     size_t current = at > 0 ? at - 1 : 0;

@@ -527,7 +527,8 @@ static bool phi__play_due(phi__tape *tape, size_t at) {
     return true;
 }
 
-/* True if this step is empty on the tape. The host's clock readings after it are still to come. */
+/* True if this step is empty on the tape. Clock readings that the host has not repeated yet are
+   skipped. */
 static bool phi__play_idles(phi__tape *tape) {
     size_t at = tape->index.at;
     while (at < tape->index.count &&
@@ -652,7 +653,7 @@ static bool phi__play_start(phi_tape *base, phi__toolcall *call) {
     return true;
 }
 
-/* Replays a result at once if its line is next, after the host has repeated it. */
+/* Called after the host has repeated a result. Replays the result at once if its line is next. */
 static void phi__play_result_next(phi__tape *tape, const phi__toolcall *call) {
     if (!tape->open || tape->off || tape->index.at == tape->index.count) return;
     const phi__tape_line *line = &tape->index.lines[tape->index.at];

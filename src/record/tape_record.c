@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-/* The host's clock readings within this time all return the same time. */
+/* Clock readings of the host within this many microseconds return the same time. */
 enum { PHI__TAPE_TICK_US = 1000 };
 
 static phi__tape *phi__taping_of(void *base) { return (phi__tape *)base; }
