@@ -1101,8 +1101,7 @@ static bool phi__maker_server(phi__making *m) {
 /* ---- the operation, and its tool's schema ---- */
 
 enum {
-    PHI__MAKER_DESCRIPTION = 16384, /* bytes of a tool's description; by $ref, many tools may have
-                                       it */
+    PHI__MAKER_DESCRIPTION = 16384, /* bytes of a tool's description, which a $ref may repeat */
     PHI__MAKER_LABEL = 120
 };
 

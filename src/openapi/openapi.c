@@ -240,7 +240,7 @@ static phi__tool_name phi__naming_of(const phi_openapi_operation *op, const char
     return name;
 }
 
-/* Names one operation. If another operation has the name, skips this one. False: no memory. */
+/* Names one operation, or skips it if its name is taken even with a hash. False: no memory. */
 static bool phi__naming_one(phi__naming *n, phi__document *doc, phi__document_operation *op,
                             const char *prefix) {
     phi__tool_name name = phi__naming_of(&op->shown, prefix);
