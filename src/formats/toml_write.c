@@ -11,7 +11,7 @@ typedef struct phi__toml_writer {
 
 enum { PHI__TOML_LINE_MOST = 80 }; /* bytes of an array that is written in one line */
 
-/* Returns PHI_OK, PHI_NO_MEMORY, or the status for which a value was refused. */
+/* Returns PHI_OK, PHI_NO_MEMORY, or the status with which a value was refused. */
 static phi_status phi__toml_put_status(const phi__toml_writer *w) {
     if (w->status == PHI_OK && (w->out->failed || w->path.failed)) return PHI_NO_MEMORY;
     return w->status;

@@ -108,7 +108,7 @@ static void phi__yaml_end(phi__yaml_reader *r) {
 
 /* ---- the core schema of YAML 1.2.2, chapter 10.3: the value of a scalar's text ---- */
 
-#define PHI__YAML_TOO_LARGE UINT32_MAX /* in place of a kind: the number is too large */
+#define PHI__YAML_TOO_LARGE UINT32_MAX /* replaces the kind if the number is too large */
 #define PHI__YAML_NUMBER_MOST 1024u    /* bytes of a number in a form that JSON does not have */
 
 static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *title,

@@ -27,7 +27,7 @@ typedef struct phi__yaml_writer {
 typedef struct phi__yaml_look {
     bool breaks; /* has line feeds */
     bool odd;    /* has characters that need an escape */
-    bool colon;  /* has a ":" or "#" that would end plain text, or a space at an end */
+    bool colon;  /* has a ":" or "#" that would end plain text, or a space at either end */
 } phi__yaml_look;
 
 /* True if readers refuse the character, or take it for a line break. */

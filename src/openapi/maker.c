@@ -42,13 +42,13 @@ typedef struct phi__tool_schema {
    Such a schema is left open where the circle closes. */
 
 enum {
-    PHI__TOOL_SCHEMA_DEPTH = 64,     /* nested schemas; deeper ones are left open */
-    PHI__TOOL_SCHEMA_WORK = 4000000, /* members that are examined */
-    PHI__TOOL_SCHEMA_WORDS = 512,    /* bytes of a description */
-    PHI__TOOL_SCHEMA_NOTE = 160,     /* bytes of a keyword in a description */
-    PHI__TOOL_SCHEMA_SHORT = 256,    /* bytes of a default or an example */
-    PHI__TOOL_SCHEMA_LIST = 16384,   /* bytes of an enum */
-    PHI__TOOL_SCHEMA_NAME = 48       /* bytes of a definition's name, without its number */
+    PHI__TOOL_SCHEMA_DEPTH = 64,     /* most nested schemas; deeper ones are left open */
+    PHI__TOOL_SCHEMA_WORK = 4000000, /* most members that are examined */
+    PHI__TOOL_SCHEMA_WORDS = 512,    /* most bytes of a description */
+    PHI__TOOL_SCHEMA_NOTE = 160,     /* most bytes of a keyword in a description */
+    PHI__TOOL_SCHEMA_SHORT = 256,    /* most bytes of a default or an example */
+    PHI__TOOL_SCHEMA_LIST = 16384,   /* most bytes of an enum */
+    PHI__TOOL_SCHEMA_NAME = 48       /* most bytes of a definition's name, without its number */
 };
 
 static void phi__tschema_no_memory(phi__tool_schema *s) { s->failed = s->view->no_memory = true; }
@@ -663,8 +663,8 @@ static void *phi__making_zero(phi__making *m, size_t count, size_t size) {
 
 enum {
     PHI__PARAMETERS_MOST = 4096,
-    PHI__PARAMETERS_PATH = 8192,  /* bytes of a path; servers take less */
-    PHI__PARAMETERS_ARGUMENT = 64 /* bytes of a key: Anthropic's limit, November 2026 */
+    PHI__PARAMETERS_PATH = 8192,  /* most bytes of a path; servers accept fewer */
+    PHI__PARAMETERS_ARGUMENT = 64 /* most bytes of a key: Anthropic's limit, November 2026 */
 };
 
 static const char *const phi__parameters_places[] = {"path", "query", "header", "cookie"};
@@ -1007,7 +1007,7 @@ static bool phi__request_body_make(phi__making *m) {
 
 /* ---- security and server ---- */
 
-enum { PHI__SECURITY_URL = 2048 }; /* bytes of a server's URL */
+enum { PHI__SECURITY_URL = 2048 }; /* most bytes of a server's URL */
 
 static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, phi_str name,
                                  const phi_json *scopes) {
@@ -1101,7 +1101,7 @@ static bool phi__maker_server(phi__making *m) {
 /* ---- the operation, and its tool's schema ---- */
 
 enum {
-    PHI__MAKER_DESCRIPTION = 16384, /* bytes of a tool's description, which a $ref may repeat */
+    PHI__MAKER_DESCRIPTION = 16384, /* most bytes of a tool's description; a $ref may repeat it */
     PHI__MAKER_LABEL = 120
 };
 

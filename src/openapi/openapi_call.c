@@ -43,7 +43,7 @@ typedef struct phi__openapi_auth {
    expires, or until a server refuses it. */
 
 enum {
-    PHI__OPENAPI_TOKEN_BYTES = 65536, /* bytes of a token server's answer */
+    PHI__OPENAPI_TOKEN_BYTES = 65536, /* most bytes of a token server's answer */
     PHI__OPENAPI_TOKEN_EARLY_S = 30,  /* seconds from the renewal of a token to its end */
     PHI__OPENAPI_TOKEN_WORDS = 300
 };
@@ -449,7 +449,7 @@ static bool phi__opauth_again(phi__openapi_auth *a, int http_status) {
 
 enum {
     PHI__JSON_CUT_DEPTH = 8, /* levels of nesting; deeper values that are too long become notes */
-    PHI__JSON_CUT_NOTE = 48, /* bytes of a note, with its quotes and commas */
+    PHI__JSON_CUT_NOTE = 48, /* bytes reserved for a note, with its quotes and commas */
     PHI__JSON_CUT_MEMBERS = 64, /* an object with more members gets no shares */
     PHI__JSON_CUT_ROUNDS = 8
 };

@@ -53,8 +53,8 @@ PHI__FN bool phi__wild_word(phi_str *rest, phi_str *word);
 /* ---- a command line ---- */
 
 enum {
-    PHI__SH_DEPTH = 48,           /* levels of nesting */
-    PHI__SH_LEVELS = 8,           /* levels of programs that run others */
+    PHI__SH_DEPTH = 48,           /* most levels of nesting */
+    PHI__SH_LEVELS = 8,           /* most levels of programs that run others */
     PHI__SH_BYTES_MOST = 65536,   /* bytes of a line */
     PHI__SH_COMMANDS_MOST = 1000, /* commands of a line */
     PHI__SH_WORDS_MOST = 4000,    /* words of a line and of the lines that it runs */
@@ -67,7 +67,7 @@ typedef struct phi__sh_word {
     bool known;              /* no expansion, glob or brace: the shell uses `text` as it is */
     bool quoted;             /* a part of the word is quoted */
     bool pipe;               /* the word is one process substitution */
-    bool braces;             /* the shell makes several words of a {a,b} in it */
+    bool braces;             /* a {a,b} in the word makes several words of it */
     bool below;              /* a pattern of the files below a named directory: see rules.c */
     phi__wild_hidden hidden; /* how ** of a pattern treats hidden files */
 } phi__sh_word;

@@ -13,10 +13,10 @@
    rule that denies asks about it instead. */
 
 enum {
-    PHI__SUSPECTS_DEPTH = 8,     /* levels of nested braces */
-    PHI__SUSPECTS_EXPANDED = 64, /* words of a command after its braces are expanded */
-    PHI__SUSPECTS_BRACES = 1024, /* bytes of a word with braces */
-    PHI__SUSPECTS_RUN = 32       /* words searched for a program that runs texts */
+    PHI__SUSPECTS_DEPTH = 8,     /* most levels of nested braces */
+    PHI__SUSPECTS_EXPANDED = 64, /* most words of a command after its braces are expanded */
+    PHI__SUSPECTS_BRACES = 1024, /* most bytes of a word with braces */
+    PHI__SUSPECTS_RUN = 32       /* most words searched for a program that runs texts */
 };
 
 static void phi__wrap_unknown(phi__shell *out, const char *why) {
@@ -338,7 +338,7 @@ typedef struct phi__wrapper {
     bool adds;                  /* the program adds unknown words after the command's words */
     bool opaque;                /* the program changes how the command runs: rules decide on both */
     const char *risky;          /* option letters that make the program opaque */
-    char dir;                   /* option letter of the command's directory; NUL: none */
+    char dir;                   /* option letter that sets the command's directory; NUL: none */
 } phi__wrapper;
 
 static const phi__wrapper phi__wrappers[] = {

@@ -508,7 +508,7 @@ PHI_API void phi_recorder_free(phi_recorder *recorder) {
     }
     phi_arena_free(&recorder->scratch);
     phi__map_free(&recorder->loops);
-    phi_memory memory = recorder->memory; /* a copy: the recorder's block is freed */
+    phi_memory memory = recorder->memory; /* a copy, because the recorder's block is freed */
     phi__free(&memory, recorder, sizeof *recorder);
 }
 

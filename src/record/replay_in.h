@@ -50,7 +50,7 @@ typedef struct phi__tape_line {
     uint64_t x;  /* number of the line's transfer */
     uint64_t us; /* for T and NOW: the time */
     uint64_t gaps_us;
-    uint64_t n; /* for T: its member idle; for NOW: its member after */
+    uint64_t n; /* member `idle` of a T line, or `after` of a NOW line */
 } phi__tape_line;
 
 /* A transfer, with the events that the transport reported while no input was accepted. */
@@ -73,7 +73,7 @@ typedef struct phi__tape_flows {
 
 typedef struct phi__tape_index {
     phi__tape_line *lines;
-    size_t count, cap, at; /* at: index of the first line to replay */
+    size_t count, cap, at; /* at: index of the first line that is not replayed yet */
 } phi__tape_index;
 
 typedef struct phi__tape_parted {

@@ -228,7 +228,7 @@ PHI_API void phi_session_free(phi_session *session) {
     if (session == NULL) return;
     phi__session_box *box = phi__session_of(session);
     phi_arena_free(&box->arena);
-    phi_memory memory = box->memory; /* a copy: the box is freed */
+    phi_memory memory = box->memory; /* a copy, because the box is freed */
     phi__free(&memory, box, sizeof *box);
 }
 

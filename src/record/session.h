@@ -103,7 +103,7 @@ typedef struct phi_loop_record {
     int64_t started_ms, ended_ms;
     bool has_ended; /* ended_ms is known */
     phi_loop_status status;
-    phi_str rejection;             /* rejection.at is NULL if there is none */
+    phi_str rejection;             /* rejection.at is NULL if the loop was not rejected */
     const phi_loop_config *config; /* NULL if unknown */
     const phi_message *messages;   /* all messages that the run added */
     size_t message_count;
@@ -122,9 +122,9 @@ typedef struct phi_loop_record {
 } phi_loop_record;
 
 typedef enum phi_formation_kind {
-    PHI_FORMATION_FIRST_LOOP = 0, /* by the first run with a new id */
-    PHI_FORMATION_EXPLICIT,       /* by phi_recorder_begin */
-    PHI_FORMATION_INACTIVITY      /* by a run after the agent was idle */
+    PHI_FORMATION_FIRST_LOOP = 0, /* begun by the first run with a new id */
+    PHI_FORMATION_EXPLICIT,       /* begun by phi_recorder_begin */
+    PHI_FORMATION_INACTIVITY      /* begun by a run after the agent was idle */
 } phi_formation_kind;
 
 typedef struct phi_formation {
