@@ -21,7 +21,7 @@ PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left,
 PHI__FN bool phi__pool_room(phi__pool *pool, phi_arena *arena, char **text, char **to, size_t more,
                             size_t left);
 
-/* Returns unused memory for nodes to the arena, if nothing was taken from the arena after it. */
+/* Returns unused memory for nodes to the arena, if nothing was taken from the arena since then. */
 PHI__FN void phi__pool_end(phi__pool *pool, phi_arena *arena);
 
 /* Writes a message such as "expected a value, found 'x'" about the byte at `at`. */

@@ -790,8 +790,7 @@ static void phi__toml_str_break(phi__toml_reader *r) {
 
 /* ---- escapes ---- */
 
-/* Reads \uXXXX or \UXXXXXXXX at r->at, with this many digits. Returns UINT32_MAX if an error was
-   recorded. */
+/* Reads \uXXXX or \UXXXXXXXX at r->at, with this many digits. UINT32_MAX: an error was recorded. */
 static uint32_t phi__toml_str_code(phi__toml_reader *r, size_t digits) {
     uint32_t code = phi__json_text_hex(r->at + 2, r->end, digits);
     if (code == UINT32_MAX)

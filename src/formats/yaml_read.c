@@ -419,8 +419,8 @@ static void phi__yaml_block_end(phi__yaml_reader *r) {
     phi__yaml_value(r);
 }
 
-/* Writes the line breaks before a line of text. They are folded between two lines that do not begin
-   with white space. */
+/* Writes the line breaks before a line of text. Folds the breaks if neither the line before nor
+   this line begins with white space. */
 static void phi__yaml_block_join(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     bool more = phi__yaml_is_space(*r->at), fold = s->style == PHI__YAML_STYLE_FOLDED;
@@ -480,8 +480,8 @@ static void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
     (void)phi__yaml_scalar_flush(r, at);
     r->at = at;
     if (at < r->end && !phi__yaml_is_break(*at)) return;
-    /* The last line may lack its line break. A line of only white space then counts as if it had
-       one. */
+    /* The last line may lack a line break. If it is only white space, a break is counted
+       nevertheless. */
     while (text > r->line_at && phi__yaml_is_space(text[-1])) text--;
     r->scalar.breaks = at < r->end || text == r->line_at ? 1 : 0;
     if (at < r->end) phi__yaml_newline(r);

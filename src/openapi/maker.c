@@ -338,8 +338,7 @@ static void phi__tschema_put_required(phi__tool_schema *s, const phi_json *schem
     if (!any && !s->out.failed) s->out.len = before;
 }
 
-/* Writes an allOf of two schemas: a variant, and an object whose discriminator has the variant's
-   value. */
+/* Writes an allOf: a variant, and an object whose discriminator has the value of the variant. */
 static void phi__tschema_put_variant(phi__tool_schema *s, const phi_json *discriminator,
                                      phi_str ref) {
     phi_str name = phi__records_get_str(discriminator, "propertyName");
@@ -572,8 +571,8 @@ static bool phi__tschema_cut_circles(phi__tool_schema *s, bool *any) {
     phi_memory *memory = s->view->doc->memory;
     size_t nodes = s->def_count + 1, bytes = phi__mul(nodes, 2 * sizeof(size_t));
     size_t first = 0, last = 0, next = 0;
-    /* needed[i] is the number of references to node i. The queue holds nodes to which no reference
-       is left. */
+    /* needed[i] counts the references to node i. The queue holds nodes that no reference leads
+       to. */
     size_t *needed = (size_t *)phi__alloc(memory, bytes);
     if (needed == NULL) return false;
     size_t *queue = needed + nodes;
@@ -727,8 +726,7 @@ static bool phi__parameters_argument(phi__making *m, phi_str name, const char *p
     return phi__making_str(m, phi__str(key, len), out);
 }
 
-/* True for headers that OpenAPI describes elsewhere, and for path parameters that the path does not
-   have. */
+/* True for headers that OpenAPI describes elsewhere, and for path parameters not in the path. */
 static bool phi__parameters_ignored(const phi__making *m, phi__operation_place place,
                                     phi_str name) {
     phi_str path = m->op->path;

@@ -511,7 +511,7 @@ static void phi__reading_begin_part(phi__reading *r, phi__reading_walk *walk, ph
         (void)phi__reading_no_memory(r);
         return;
     }
-    part->at = r->doc->text.len; /* of several equal keys, the last one counts */
+    part->at = r->doc->text.len; /* if several keys are equal, the last one counts */
     part->node = node;
     walk->part = part;
     phi__json_write_writer_begin(&walk->writer, &r->doc->text, node, 0);
@@ -660,7 +660,7 @@ static bool phi__reading_item(phi__reading *r, phi_str key, const phi_json *item
     const phi_json *ref = phi_json_get(item, "$ref"), *target = NULL;
     const char *why = NULL;
     bool fine = true;
-    /* Of several equal paths, the last one counts. Keys without a slash are extensions. */
+    /* If several paths are equal, the last one counts. Keys without a slash are extensions. */
     if (own == NULL || key.len == 0 || key.at[0] != '/' || own->node != item) return true;
     if (phi_json_is(ref, PHI_JSON_STRING)) {
         other = phi__reading_item_ref(r, phi__json_text_of(ref), &why);

@@ -86,9 +86,9 @@ PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *de
 /* Does about the runtime's step_budget_bytes of work. PHI_BUSY: call it again. PHI_OK: the document
    is ready. Every other status is final: PHI_PARSE (malformed), PHI_UNSUPPORTED (no OpenAPI 3.0 or
    3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO, PHI_REFUSED,
-   and the statuses of a network. *error (error may be NULL) describes the fault and its place. Its
-   line is 0 if the fault has no place in the text, and its message is empty if there is no fault.
-   Safe inside callbacks. */
+   and the statuses of failed requests. *error (error may be NULL) describes the fault and its
+   place. error->line is 0 if the fault has no place in the text, and error->message is empty if
+   there is no fault. Safe inside callbacks. */
 PHI_API phi_status phi_openapi_step(phi_openapi *api, phi_parse_error *error);
 
 /* Frees the object and all its selections. While calls of its tools are running, it frees nothing,
@@ -130,8 +130,7 @@ typedef struct phi_openapi_skip {
     const char *message; /* "parameters[2]: \"$ref\" to another document: other.json#/x" */
 } phi_openapi_skip;
 
-/* A selection, owned by the object. Zero this struct before the first call; after that, only read
-   it. */
+/* A selection, owned by the object. Zero it before the first call. After that, only read it. */
 typedef struct phi_openapi_tools {
     phi_tool *tools; /* the caller may change all fields except user_data and the functions */
     const size_t *operations; /* for each tool, the index of its operation */

@@ -619,8 +619,7 @@ static size_t phi__json_cut_share(const size_t *sizes, size_t count, size_t room
     return share;
 }
 
-/* Writes all members, each within its share. False if there are too many members, or the shares are
-   too small. */
+/* Writes all members, each within its share. False if members are too many or shares too small. */
 static bool phi__json_cut_put_shared(phi__buf *out, const phi__json_cut_value *value, size_t most,
                                      int depth) {
     phi__json_cut_scan scan = phi__json_cut_scan_of(value);

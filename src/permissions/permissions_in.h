@@ -53,8 +53,7 @@ static inline bool phi__allows(const phi_permission_rule *rule) {
 PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules, phi__subject *subject,
                                          const phi_permission_rule **which);
 
-/* True if rules ask about commands of this tool, or deny them. An unparsed line may hold such a
-   command. */
+/* True if rules ask about or deny commands of this tool. An unparsed line may be such a command. */
 PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules, const phi__subject *subject);
 
 /* True if the command runs after a cd and may read or run files of that directory. If path is set,

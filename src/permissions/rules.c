@@ -737,7 +737,7 @@ static bool phi__hosts_number(phi_str host) {
     return odd || dots != 3;
 }
 
-/* Appends whatever a program may take for the host: no user name, no port, no last dot. */
+/* Appends the text that a program may take for the host, without user name, port and last dot. */
 static void phi__hosts_may(phi_str url, phi__buf *out) {
     size_t at = phi__hosts_scheme(url), end;
     if (at < url.len && url.at[at] == ':' && phi__hosts_remote(phi__str(url.at, at)))

@@ -533,7 +533,7 @@ static phi_status phi__wrap_shell(phi__wrapping *w, phi_str name) {
     return phi__wrap_line(w, input->text);
 }
 
-/* Parses the words from `first` to `end` as one line: all words of eval, the first word of trap. */
+/* Parses the words from `first` to `end` as one line: for eval all words, for trap the first. */
 static phi_status phi__wrap_eval(phi__wrapping *w, size_t first, size_t end) {
     phi__buf line;
     phi_str text;

@@ -127,7 +127,7 @@ static const phi_child_ref *phi__links_ref(const phi_loop_record *loop, const ph
     return NULL;
 }
 
-/* If a call that has ended ran the new session's first loop, sets the session's parent. False: no
+/* If an ended call ran the new session's first loop, sets the session's parent. False: no
    memory. */
 static bool phi__links_claimed(phi_recorder *rec, phi__loop_box *child) {
     phi__session_box *box = NULL;
@@ -217,7 +217,7 @@ static bool phi__recorder_formation(phi_recorder *rec, phi__session_box *box, in
     return true;
 }
 
-/* Sets the session's agent to the agent of its first run, unless the host has named one. False: no
+/* Sets the session's agent to that of its first run, unless the host named one. False: no
    memory. */
 static bool phi__recorder_owner(phi__session_box *box, phi_str agent_id) {
     if (box->pub.formation.kind == PHI_FORMATION_EXPLICIT && box->pub.agent_id.len > 0) return true;

@@ -91,7 +91,7 @@ typedef struct phi__tape {
     phi_transport inner; /* only for recording */
     bool taken, over;
     bool letting; /* input is being accepted */
-    /* Recording: the host's posts are being read. Replaying: they were read in this step. */
+    /* Recording: the host's posts are being read. Replaying: the posts were read in this step. */
     bool posting;
     phi_status failed;
     unsigned char seed[32];
@@ -109,8 +109,7 @@ typedef struct phi__tape {
     /* Recording only. last_us: the time of the last line that has a time. */
     bool touched, more;
     uint64_t idle, last_us;
-    /* Replaying only. waits_us: real time at which the wait for a missing host action began, or
-       0. */
+    /* Replaying only. waits_us: start of the wait for a missing host action, in real time, or 0. */
     phi__tape_index index;
     uint64_t idled, waits_us;
     bool open; /* some lines of the current step are not replayed yet */

@@ -258,8 +258,7 @@ PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id
     return phi__pruned_find(way, scratch, kept);
 }
 
-/* True if the section has the same messages in the same order, by role and ids. Their texts may
-   differ. */
+/* True if the section has the same messages in order, by role and ids. Their texts may differ. */
 static bool phi__way_one_by_one(const phi_message *messages, size_t count,
                                 const phi_block_section *section) {
     if (section->message_count != count) return false;

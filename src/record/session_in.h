@@ -51,8 +51,7 @@ PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size
                                             phi_memory *parent);
 /* Makes a loop and room for it in the session's list, but does not add it. NULL: no memory. */
 PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box);
-/* Find the loop with this id, the latest if there are several. SIZE_MAX or NULL if there is
-   none. */
+/* Find the latest loop with this id. SIZE_MAX or NULL if there is none. */
 PHI__FN size_t phi__session_place(const phi_session *session, phi_str loop_id);
 PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session, phi_str loop_id);
 PHI__FN phi__loop_box *phi__loopbox_find(phi__session_box *box, phi_str loop_id);

@@ -74,8 +74,7 @@ typedef struct phi__blocks_said {
     uint32_t flags;
 } phi__blocks_said;
 
-/* The active lane or one of its parents. Entries of this lane up to `upto` belong to the active
-   lane. */
+/* A lane: the active lane or one of its parents. Entries up to `upto` belong to the active lane. */
 typedef struct phi__blocks_lane {
     phi_str name;
     uint64_t upto;

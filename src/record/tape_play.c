@@ -422,7 +422,7 @@ static bool phi__play_next(phi__tape *tape) {
     return false;
 }
 
-/* True if the line must wait until the step has read the host's posts. A post may cause the
+/* True if the line must wait until the host's posts were read, because a post may cause the
    line. */
 static bool phi__play_after_posts(const phi__tape_line *line) {
     return line->kind == PHI__TAPE_POSTS || line->kind == PHI__TAPE_TIMERS ||
@@ -527,8 +527,7 @@ static bool phi__play_due(phi__tape *tape, size_t at) {
     return true;
 }
 
-/* True if this step is empty on the tape. Clock readings that the host has not repeated yet are
-   skipped. */
+/* True if this step is empty on the tape. Skips clock readings that the host has not repeated. */
 static bool phi__play_idles(phi__tape *tape) {
     size_t at = tape->index.at;
     while (at < tape->index.count &&
