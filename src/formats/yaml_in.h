@@ -3,8 +3,9 @@
    The reader walks the caller's text once and never changes it. A node is read before it is known
    to be a key or a value. It stays in `scalar` until the byte after it decides; then
    phi__yaml_value() or phi__yaml_key() takes it. Open collections are frames. A block collection
-   closes when a line begins further left, a flow collection at its bracket. Every function leaves
-   its result in the reader's status, which is PHI_BUSY while there is more to read. */
+   closes when a line begins further left, and a flow collection closes at its bracket. Every
+   function leaves its result in the reader's status, which is PHI_BUSY while there is more to
+   read. */
 #ifndef PHI_FORMATS_YAML_IN_H
 #define PHI_FORMATS_YAML_IN_H
 

@@ -419,8 +419,8 @@ static void phi__yaml_block_end(phi__yaml_reader *r) {
     phi__yaml_value(r);
 }
 
-/* Writes the line breaks before a line of text. Folds the breaks if neither the line before nor
-   this line begins with white space. */
+/* Writes the line breaks before a line of text. In a folded scalar, folds the breaks if neither
+   this line nor the line before begins with white space. */
 static void phi__yaml_block_join(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     bool more = phi__yaml_is_space(*r->at), fold = s->style == PHI__YAML_STYLE_FOLDED;

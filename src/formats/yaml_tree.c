@@ -257,7 +257,7 @@ static uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
     return phi__yaml_core_tagged(text, tag, value);
 }
 
-/* ======== Texts by hash: the keys of the mappings that are open, and the anchors.
+/* ======== Hash tables of texts: the keys of the open mappings, and the anchors.
 
    Names are a stack, with a hash table of their indices. The newest name is removed first. It is
    the last name of its probing chain, so removed names need no marks. */

@@ -1,4 +1,5 @@
-/* api_in.h - a document as it is kept, an operation ready to be called, and the object of both.
+/* api_in.h - a document as it is kept, an operation ready to be called, and the object that holds
+   both.
 
    The strings of an operation are NUL-terminated, and live in the arena of the selection that holds
    the operation. maker.c makes phi__operation, the user_data of a tool; openapi_call.c reads it. */

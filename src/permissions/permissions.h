@@ -65,8 +65,8 @@ typedef struct phi_permission_rule {
     const char *matches;
     const char *reason; /* shown to the model and to the person who is asked */
     /* For a command: all options that it may have, one alternative each. "" allows no option.
-       "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. No word may be
-       there that the shell could expand to an option ($NAME, *.c; but a*.c may be there). */
+       "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. The command may
+       have no word that the shell could expand to an option ($NAME, *.c; but a*.c is allowed). */
     const char *options;
     /* A pattern of the tool's phi_tool.source; "" is the host's own tools. NULL: tools of any
        source. But without a source, a rule that allows tools by name does not allow another
@@ -113,9 +113,9 @@ typedef struct phi_permissions_desc {
     /* absolute path; copied (default: not known, and only "~" names the home directory) */
     const char *home;
     const char *shell_tools; /* a pattern of names; copied (default "bash") */
-    /* The host's scripts and configuration. Even if a rule allows it, phi asks before such a file
-       is written, and before a command copies, moves or removes it or a directory that contains it.
-       Relative paths are in the workspace. NULL-ended; copied (default: none) */
+    /* The host's scripts and configuration. Even if a rule allows the call, phi asks before such a
+       file is written, and before a command copies, moves or removes such a file or a directory
+       that contains one. Relative paths are in the workspace. NULL-ended; copied (default: none) */
     const char *const *protected_paths;
     /* Called for each call that is asked about; it may return PHI_WAIT. hook->text says why the
        call is asked about (default: such calls are denied with a message) */
@@ -164,10 +164,10 @@ typedef enum phi_permission_scope {
 } phi_permission_scope;
 
 /* "Always allow this": makes the narrowest rules that allow a call, in the arena. Show the rules to
-   a person, then pass them to phi_permissions_add(). They name the call's source if it has one. If
-   out->count is 0, the call is allowed already. PHI_REJECTED: no rule should allow the call,
-   because a rule denies it (for SCOPE_KIND, also if a rule asks), a word is not known, or it
-   deletes without asking. *why (why may be NULL) then has the reason, valid as above.
+   a person, then pass them to phi_permissions_add(). The rules name the call's source if it has
+   one. If out->count is 0, the call is allowed already. PHI_REJECTED: no rule should allow the
+   call, because a rule denies it (for SCOPE_KIND, also if a rule asks), a word is not known, or the
+   call deletes without asking. *why (why may be NULL) then has the reason, valid as above.
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
                                           const phi_permission_call *call,

@@ -63,9 +63,9 @@ PHI_API void phi_recorder_free(phi_recorder *recorder);
 PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *event);
 
 /* Passes a loaded or drained session to the recorder, to continue it. The recorder then owns the
-   session, as a completed one. Its memory counts towards the recorder's limit, and it keeps its
-   allocator. PHI_MISUSE: the recorder has a session with this id, and the caller still owns the
-   passed one. */
+   session, which is completed. The session's memory counts towards the recorder's limit, and the
+   session keeps its allocator. PHI_MISUSE: the recorder has a session with this id, and the caller
+   still owns the passed one. */
 PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session);
 
 /* Begins an open session without loops, with PHI_FORMATION_EXPLICIT. Runs with this session id

@@ -13,13 +13,13 @@
        phi_tape_free(runtime_desc.tape);
 
    The tape holds all input from outside of the program: the transport's data, the time, the random
-   seed (for ids and delays), and the results and updates of tools. It does not hold the host's
-   actions: prompts, steering, aborts, decisions and hooks. The program that replays the tape must
-   repeat these actions at the same steps, or in reply to the same events. Each request is compared
-   with the recorded one by method, URL, headers and a hash of the body.
+   seed (for ids and delays), and the results and updates of tools. The tape does not hold the
+   host's actions: prompts, steering, aborts, decisions and hooks. The program that replays the tape
+   must repeat these actions at the same steps, or in reply to the same events. Each request is
+   compared with the recorded one by method, URL, headers and a hash of the body.
 
-   With a tape, a step processes all input that it has accepted, and its clock does not advance.
-   Budgets only divide this work, so another step_budget_bytes gives the same log.
+   With a tape, a step processes all input that it has accepted, and the clock does not advance in a
+   step. Budgets only divide this work, so another step_budget_bytes gives the same log.
    Threads: the pumping thread. */
 #ifndef PHI_RECORD_REPLAY_H
 #define PHI_RECORD_REPLAY_H

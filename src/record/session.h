@@ -183,10 +183,10 @@ PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation w
    PHI_NO_MEMORY or PHI_BAD_ARG on failure. */
 PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flags, phi_arena *arena,
                                        phi_str *out);
-/* Reads a session. The allocator is copied (NULL: the C library's). limit_bytes limits its memory
-   (0: no limit). Unknown keys are ignored. A field that is missing or has a wrong type counts as
-   absent, except for session_id, the ids of loops, and messages. Caller frees *out with
-   phi_session_free. PHI_PARSE: *error (may be NULL) has the reason. Also PHI_NO_MEMORY. */
+/* Reads a session. The allocator is copied (NULL: the C library's). limit_bytes limits the
+   session's memory (0: no limit). Unknown keys are ignored. A field that is missing or has a wrong
+   type counts as absent, except for session_id, the ids of loops, and messages. Caller frees *out
+   with phi_session_free. PHI_PARSE: *error (may be NULL) has the reason. Also PHI_NO_MEMORY. */
 PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allocator,
                                          size_t limit_bytes, phi_session **out,
                                          phi_parse_error *error);

@@ -158,8 +158,8 @@ PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_a
 }
 
 /* Turn numbers where the sections of the current loop's block begin. Turns before `first` are
-   dropped. Turns from `first` to `first_end` stay as they are. After first_end come the compacted
-   turns, from `recent` the recent turns, and from `end` turns that stay as they are. */
+   dropped. Turns from `first` to `first_end` stay as they are. The compacted turns follow, then
+   from `recent` the recent turns, then from `end` turns that stay as they are. */
 typedef struct phi__way_cuts {
     uint64_t first, first_end, recent, end;
 } phi__way_cuts;
@@ -611,7 +611,7 @@ PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_comp
     return status;
 }
 
-/* First appends the messages of the whole way, also those beyond the scope. Then each section
+/* First, all messages of the way are appended, also those beyond the scope. Then each section
    becomes a span over the entries of its turns. If spans cannot express the sections, one span
    replaces all messages: a section may separate a call from its result, or have no entries. Loops
    that no message names are logged first, as a start and an end, so that their ids are not

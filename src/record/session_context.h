@@ -21,8 +21,8 @@ extern "C" {
 #endif
 
 /* A loop whose parent is not in the session continues the loop before it, as successive prompts of
-   one agent do. If that loop is in a parallel group, it continues the selected loop. Without this
-   flag such a loop starts a new history, as in the Rust original. */
+   one agent do. If the loop before it is in a parallel group, it continues the selected loop of
+   that group. Without this flag such a loop starts a new history, as in the Rust original. */
 #define PHI_SESSION_ROOTS_GO_ON 1u
 
 /* Appends the messages of a loop and its ancestors to a thread, oldest first, and applies their
@@ -81,8 +81,8 @@ typedef struct phi_session_compact_desc {
     /* Makes the blocks from the compactions of this thread, and ignores all fields above. Use it
        for a session that was recorded from this thread's events (phi_session_of_thread already does
        this). Blocks describe the active lane's view. The last loop with messages gets up to three
-       sections. An earlier loop gets keep_compacted with all its messages in view. So do all loops
-       before a loop with a block, because the Rust original expects it. Other loops that no
+       sections. An earlier loop gets keep_compacted with all its messages in view. All loops before
+       a loop with a block get one too, because the Rust original expects this. Other loops that no
        compaction changed get no block. Loops of other lanes do not change, nor do loops whose
        message counts differ between session and log. *made is 0. Fails with the store's status if
        evicted entries cannot be recalled (default: none) */
@@ -96,8 +96,8 @@ typedef struct phi_session_compact_desc {
    keep_first has the first keep_first_turns turns, unchanged. keep_recent has the last
    keep_recent_turns of the other turns, with long results shortened. keep_compacted has the turns
    between them, as one summary (log/compact.h) after the focus message, or unchanged if a summary
-   would not be smaller. It is absent if there are no such turns. No section separates a call from
-   its result. *made (may be NULL) receives the number of loops that got a block.
+   would not be smaller. keep_compacted is absent if there are no such turns. No section separates a
+   call from its result. *made (may be NULL) receives the number of loops that got a block.
 
    PHI_NOT_FOUND: no such loop. PHI_NO_MEMORY, PHI_BAD_ARG. PHI_REFUSED: the host's block shows
    nothing of the current loop, has turns out of order, or has a message that a thread does not
