@@ -97,7 +97,7 @@ typedef struct phi__yaml_reader {
     struct phi__yaml_frame *top, *unused;
     struct phi__yaml_handle *handles; /* declared by %TAG */
     phi__yaml_names keys, anchors;
-    phi__yaml_props outer, inner; /* properties on earlier lines; on this line */
+    phi__yaml_props outer, inner; /* properties on earlier lines, and on this line */
     phi__yaml_scalar scalar;
     phi_json *root;
     phi__pool pool;

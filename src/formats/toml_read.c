@@ -57,7 +57,7 @@ typedef struct phi__toml_name {
     const phi_json *table; /* NULL: a free slot */
     phi_json *node;        /* the node of this key */
     uint32_t hash;
-    uint32_t section : 29; /* for PHI__TOML_DOTTED: the section that may add to it */
+    uint32_t section : 29; /* for PHI__TOML_DOTTED: the section that may add to the table */
     uint32_t how : 3;
 } phi__toml_name;
 

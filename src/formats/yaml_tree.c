@@ -265,7 +265,7 @@ static uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
 typedef struct phi__yaml_name {
     const char *at;
     phi_json *node; /* for anchors */
-    phi_str source; /* for anchors: a scalar's text, the key if an alias is a key */
+    phi_str source; /* for anchors: a scalar's text; an alias that is a key becomes this text */
     uint32_t len, hash, scope, place;
 } phi__yaml_name;
 

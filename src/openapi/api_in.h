@@ -57,7 +57,7 @@ typedef struct phi__operation_property {
     bool explode, allow_reserved;
     bool file;               /* format binary or byte, or contentMediaType: may be a file */
     bool base64;             /* format byte, or contentEncoding base64 */
-    const phi_json *headers; /* its multipart part's headers, name to value; or NULL */
+    const phi_json *headers; /* headers of its part in a multipart body, name to value; or NULL */
     phi_json_type type;      /* type in the schema; PHI_JSON_NONE: none, or several */
 } phi__operation_property;
 

@@ -284,7 +284,7 @@ static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
             phi__suspects_text(s, &c, c.assigned[i].text);
     phi__suspects_xargs(s, index);
     phi__suspects_aliases(s, &c);
-    /* env -SLINE and --split-string=LINE run LINE, even if it is one word. */
+    /* env -SLINE and --split-string=LINE run LINE, even if LINE is one word. */
     for (size_t i = 1; i < c.count && phi__str_is(last, "env"); i++) {
         phi_str text = c.words[i].text;
         size_t at = phi__str_find(text, 0, phi__str_starts(text, "--s") ? "=" : "S");

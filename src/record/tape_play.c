@@ -99,7 +99,7 @@ static size_t phi__match_differs(const phi_json *then, const phi_json *now) {
     return i;
 }
 
-/* Returns an excerpt of a body, which starts shortly before `at`. */
+/* Returns an excerpt of a body. The excerpt starts shortly before `at`. */
 static phi_str phi__match_from(phi_str body, size_t at) {
     size_t from = at > 40 ? at - 40 : 0;
     if (from >= body.len) return phi__str("", 0);
