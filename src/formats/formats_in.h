@@ -19,8 +19,8 @@ typedef struct phi__toml_places {
     uint32_t key_line, key_column, value_line, value_column;
 } phi__toml_places;
 
-/* Reads a text into a tree in slices: call begin, then advance until it is not PHI_BUSY, then
-   result. A reader can be abandoned at any time. */
+/* Reads a text into a tree in slices: call begin, then advance until the status is not PHI_BUSY,
+   then result. A reader can be abandoned at any time. */
 typedef struct phi__toml_reader {
     phi_arena *arena;
     const char *text, *at, *end;
@@ -33,13 +33,13 @@ typedef struct phi__toml_reader {
     phi_json *section;              /* the table of the last header */
     phi_json *table;                /* the table of the current key */
     phi__pool pool;
-    char *string, *to; /* copy of the current text; NULL: not needed yet */
+    char *string, *to; /* copy of the current text, and its end; NULL while it is not needed */
     const char *mark;  /* start of the text not copied yet */
     phi__toml_places places;
     phi_str key; /* the part of a key that was read last */
     size_t name_cap, name_count;
     uint32_t max_depth, line, section_number;
-    uint32_t section_depth, table_depth; /* depth of `section` and `table`; the root has 1 */
+    uint32_t section_depth, table_depth; /* depths of `section` and `table`; 1 for the root */
     uint8_t state, style, back;          /* back: the state after a comment */
     bool in_header, tables_header, is_key, joined;
     phi_status status;
@@ -57,10 +57,10 @@ PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *reader, size_t units
 PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *reader, phi_json **out,
                                          phi_parse_error *error);
 
-/* The anchor and the tag before a node, with their place. */
+/* The anchor and the tag before a node, and their places. */
 typedef struct phi__yaml_props {
     phi_str anchor;
-    const char *at;        /* the first of the two; NULL: there is none */
+    const char *at;        /* the anchor or the tag, whichever is first; NULL: none */
     const char *anchor_at; /* NULL: no anchor */
     uint32_t line, column; /* column: from 0 */
     uint8_t tag;           /* 0: no tag */
@@ -75,21 +75,21 @@ typedef struct phi__yaml_scalar {
     phi_json *node;           /* a collection or a copied node; NULL: a scalar */
     size_t len, breaks;
     uint32_t line;
-    /* of a block scalar: indentation (-1: unknown); spaces of blank lines */
+    /* for a block scalar: its indentation (-1: unknown); most spaces of a blank line before it */
     int32_t indent, blanks;
     uint8_t style, chomp; /* style 0: there is no node */
     bool more_indented, started, is_alias;
 } phi__yaml_scalar;
 
-/* Texts by hash: the keys of open mappings, or the anchors. */
+/* A hash table of texts: the keys of open mappings, or the anchors. */
 typedef struct phi__yaml_names {
     struct phi__yaml_name *at;
     uint32_t *table;
     uint32_t count, cap, table_cap;
 } phi__yaml_names;
 
-/* Reads a text into a tree in slices: call begin, then advance until it is not PHI_BUSY, then
-   result. A reader can be abandoned at any time. */
+/* Reads a text into a tree in slices: call begin, then advance until the status is not PHI_BUSY,
+   then result. A reader can be abandoned at any time. */
 typedef struct phi__yaml_reader {
     phi_arena *arena;
     const char *text, *at, *end;
@@ -97,7 +97,7 @@ typedef struct phi__yaml_reader {
     struct phi__yaml_frame *top, *unused;
     struct phi__yaml_handle *handles; /* declared by %TAG */
     phi__yaml_names keys, anchors;
-    phi__yaml_props outer, inner; /* properties on earlier lines; on this line */
+    phi__yaml_props outer, inner; /* properties on earlier lines, and on this line */
     phi__yaml_scalar scalar;
     phi_json *root;
     phi__pool pool;

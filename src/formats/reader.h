@@ -5,10 +5,10 @@
        if (phi_reader_advance(reader, 10000) != PHI_BUSY) // once a frame
            status = phi_reader_result(reader, &root, &error);
 
-   Each format has a constructor. After it, call phi_reader_advance() until it is not PHI_BUSY, then
-   phi_reader_result(). The reader is in the arena, and freed with it; it can be abandoned at any
-   time. A constructor returns NULL if there is no memory. The functions here accept this NULL, and
-   the result is then PHI_NO_MEMORY.
+   Each format has a constructor. After it, call phi_reader_advance() until it no longer returns
+   PHI_BUSY, then phi_reader_result(). The reader is in the arena, and freed with it; it can be
+   abandoned at any time. A constructor returns NULL if there is no memory. The functions here
+   accept this NULL, and the result is then PHI_NO_MEMORY.
    Threads: a reader belongs to one thread at a time. */
 #ifndef PHI_FORMATS_READER_H
 #define PHI_FORMATS_READER_H

@@ -13,7 +13,7 @@ static inline unsigned phi__reader_digit(char c) {
     return 16;
 }
 
-/* Returns a zeroed node. `left` bytes of the text are still to be read. NULL: no memory. */
+/* Returns a zeroed node. `left` bytes of the text are still unread. NULL: no memory. */
 PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left, uint32_t meta);
 
 /* Makes room at *to for `more` bytes and a terminator, and moves the text from *text on there. At
@@ -21,7 +21,7 @@ PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left,
 PHI__FN bool phi__pool_room(phi__pool *pool, phi_arena *arena, char **text, char **to, size_t more,
                             size_t left);
 
-/* Returns unused memory for nodes to the arena, if nothing was taken from the arena after it. */
+/* Returns unused memory for nodes to the arena, if nothing was taken from the arena since then. */
 PHI__FN void phi__pool_end(phi__pool *pool, phi_arena *arena);
 
 /* Writes a message such as "expected a value, found 'x'" about the byte at `at`. */

@@ -41,7 +41,7 @@ PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
 /* ---- types and dates ---- */
 
 typedef enum phi_toml_type {
-    PHI_TOML_NONE, /* for NULL, and for JSON's null */
+    PHI_TOML_NONE, /* type of NULL and of JSON's null */
     PHI_TOML_STRING,
     PHI_TOML_INTEGER,
     PHI_TOML_FLOAT,

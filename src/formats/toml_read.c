@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 enum {
-    PHI__TOML_DEPTH = 512,           /* levels of nesting, by default */
+    PHI__TOML_DEPTH = 512,           /* most levels of nesting, by default */
     PHI__TOML_NAMES_FIRST = 64,      /* slots of the first hash table */
     PHI__TOML_FRACTION = 9,          /* digits of a fraction that are kept */
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most: the limit of phi__toml_name.section */
@@ -57,7 +57,7 @@ typedef struct phi__toml_name {
     const phi_json *table; /* NULL: a free slot */
     phi_json *node;        /* the node of this key */
     uint32_t hash;
-    uint32_t section : 29; /* for PHI__TOML_DOTTED: the section that may add to it */
+    uint32_t section : 29; /* for PHI__TOML_DOTTED: the section that may add to the table */
     uint32_t how : 3;
 } phi__toml_name;
 
@@ -187,7 +187,7 @@ static uint32_t phi__toml_name_hash(const phi_json *table, phi_str key) {
     return (uint32_t)phi__map_hash(seed, key);
 }
 
-/* Returns the slot of this member, or the free slot where it belongs. One is always free. */
+/* Returns the slot of this member, or the free slot where it belongs. At least one slot is free. */
 static phi__toml_name *phi__toml_name_slot(const phi__toml_reader *r, const phi_json *table,
                                            phi_str key, uint32_t hash) {
     size_t mask = r->name_cap - 1, i = hash & mask;
@@ -268,7 +268,7 @@ static bool phi__toml_deeper(phi__toml_reader *r, uint32_t depth) {
     return phi__toml_too_big(r, r->at, "tables and arrays are nested too deeply");
 }
 
-/* Adds a member to r->table under the key in r->key. NULL: an error was recorded. */
+/* Adds a member to r->table under the key in r->key. NULL if an error was recorded. */
 static phi_json *phi__toml_member(phi__toml_reader *r, uint32_t meta, uint8_t how) {
     phi_json *node = phi__toml_node(r, meta);
     if (node == NULL) return NULL;
@@ -287,7 +287,7 @@ static void phi__toml_enter(phi__toml_reader *r, phi_json *table, uint32_t deepe
     (void)phi__toml_deeper(r, r->table_depth);
 }
 
-/* Follows a header into a member that exists. */
+/* Follows a header into an existing member. */
 static void phi__toml_pass(phi__toml_reader *r, const phi__toml_name *name) {
     if (name->how == PHI__TOML_FIXED)
         phi__toml_wrong_key(r, "the key \"",
@@ -300,8 +300,8 @@ static void phi__toml_pass(phi__toml_reader *r, const phi__toml_name *name) {
         phi__toml_enter(r, name->node, 1);
 }
 
-/* Follows a dotted key into a member that exists. The member must be a table that dotted keys of
-   this section made, or a table without a definition. */
+/* Follows a dotted key into an existing member. The member must be a table made by dotted keys of
+   this section, or a table without a definition. */
 static void phi__toml_pass_dotted(phi__toml_reader *r, phi__toml_name *name) {
     bool own = name->how == PHI__TOML_DOTTED && name->section == r->section_number;
     if (name->how == PHI__TOML_FIXED) {
@@ -481,7 +481,7 @@ static const char *phi__toml_num_word(phi_str text) {
     return phi__toml_no_value;
 }
 
-/* Copies a number without its underscores. False if one is not between two digits. */
+/* Copies a number without its underscores. False if an underscore is not between two digits. */
 static bool phi__toml_num_strip(phi_str text, bool hex, char *to, size_t *len) {
     size_t n = 0;
     for (size_t i = 0; i < text.len; i++) {
@@ -758,8 +758,8 @@ static void phi__toml_str_done(phi__toml_reader *r, const char *at, const char *
     node->len = (uint32_t)text.len;
 }
 
-/* Reads quotes at r->at, which end the string or belong to its text. In a string of several lines,
-   two quotes may belong to the text before the closing three. */
+/* Reads the quotes at r->at. They end the string or belong to its text. In a string of several
+   lines, up to two quotes before the closing three belong to the text. */
 static void phi__toml_str_quotes(phi__toml_reader *r) {
     const char *at = r->at;
     size_t n = 0, left = (size_t)(r->end - at);
@@ -953,7 +953,7 @@ static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     node->len = (uint32_t)text.len;
 }
 
-/* Reads a number. Its copy without underscores takes room for text only while it is read. */
+/* Reads a number. A copy without underscores takes room for text only while the number is read. */
 static void phi__toml_read_number(phi__toml_reader *r, phi_str token) {
     phi__json_value value;
     const char *what;
@@ -982,7 +982,8 @@ static void phi__toml_read_value(phi__toml_reader *r) {
         phi__toml_open(r, c == '{');
         return;
     }
-    /* The bare value at r->at, at most a byte too long. A space may precede a date's time. */
+    /* Find the bare value at r->at, up to one byte more than allowed. A space may separate a date
+       from its time. */
     size_t most = phi__min((size_t)(r->end - r->at), PHI__TOML_NUMBER_MOST + 1), n = 0;
     while (n < most && phi__toml_read_is_token(r->at[n])) n++;
     if (n == 10 && phi__toml_date_begins(phi__str(r->at, n)) && n + 1 < most && r->at[n] == ' ' &&

@@ -11,7 +11,7 @@ typedef struct phi__toml_writer {
 
 enum { PHI__TOML_LINE_MOST = 80 }; /* bytes of an array that is written in one line */
 
-/* Returns PHI_OK, PHI_NO_MEMORY, or the status for which a value was refused. */
+/* Returns PHI_OK, PHI_NO_MEMORY, or the status with which a value was refused. */
 static phi_status phi__toml_put_status(const phi__toml_writer *w) {
     if (w->status == PHI_OK && (w->out->failed || w->path.failed)) return PHI_NO_MEMORY;
     return w->status;
@@ -23,7 +23,7 @@ static void phi__toml_put_refuse(phi__toml_writer *w, phi_status status) {
 
 /* ---- strings ---- */
 
-/* Writes a text in double quotes. If `lines` is set, writes it in three of them. */
+/* Writes a text in double quotes. If `lines` is set, writes it in three double quotes. */
 static void phi__toml_put_basic(phi__buf *out, phi_str s, bool lines) {
     static const char from[] = "\b\t\n\f\r\"\\", to[] = "btnfr\"\\";
     const char *at = s.at, *end = s.at + s.len;
@@ -198,14 +198,14 @@ static void phi__toml_put_table(phi__toml_writer *w, const phi_json *table, uint
         if (phi__toml_put_has_header(it.at)) phi__toml_put_member(w, it.at, depth);
 }
 
-/* Writes a member with its header or headers. w->path is that of the table around it. */
+/* Writes a member with its header or headers. w->path is the path of the table around it. */
 static void phi__toml_put_member(phi__toml_writer *w, const phi_json *node, uint32_t depth) {
     size_t before = w->path.len;
     phi_json_iter it = phi_json_each(node);
     if (before > 0) phi__buf_char(&w->path, '.');
     phi__toml_put_key(&w->path, phi__toml_key_of(node));
     if (phi__json_kind_of(node) == PHI__JSON_OBJECT) {
-        /* The headers of tables in it may make its own header unnecessary. */
+        /* The headers of tables in this table may make its own header unnecessary. */
         bool implied = false, plain = false;
         while (!plain && phi_json_next(&it) != NULL) {
             if (phi__toml_put_has_header(it.at))

@@ -3,8 +3,9 @@
    The reader walks the caller's text once and never changes it. A node is read before it is known
    to be a key or a value. It stays in `scalar` until the byte after it decides; then
    phi__yaml_value() or phi__yaml_key() takes it. Open collections are frames. A block collection
-   closes when a line begins further left, a flow collection at its bracket. Every function leaves
-   its result in the reader's status, which is PHI_BUSY while there is more to read. */
+   closes when a line begins further left, and a flow collection closes at its bracket. Every
+   function leaves its result in the reader's status, which is PHI_BUSY while there is more to
+   read. */
 #ifndef PHI_FORMATS_YAML_IN_H
 #define PHI_FORMATS_YAML_IN_H
 
@@ -86,9 +87,9 @@ typedef struct phi__yaml_frame {
     phi_str key;                   /* key of the next value */
     uint32_t left;                 /* PHI__YAML_ALIAS: number of children left to copy */
     uint32_t line;                 /* line where the collection begins */
-    uint32_t keys;                 /* number of names in the mappings around it */
+    uint32_t keys;                 /* number of names in the mappings around the collection */
     uint32_t key_line, key_column; /* place of the key; column: from 0 */
-    int32_t indent;                /* column; for a flow collection, that of the block around it */
+    int32_t indent;                /* column; for a flow collection, the column of its block */
     uint8_t kind, want;
 } phi__yaml_frame;
 

@@ -99,7 +99,7 @@ static void phi__yaml_scalar_fold(phi__yaml_reader *r) {
         phi__yaml_scalar_put_breaks(r, r->scalar.breaks - 1);
 }
 
-/* Skips line breaks and white space, and counts the breaks. False at `stop`: there may be more. */
+/* Skips line breaks and white space, and counts the breaks. False at `stop`: more may follow. */
 static bool phi__yaml_scalar_breaks(phi__yaml_reader *r, const char *stop) {
     while (r->at < stop && phi__yaml_space(r, stop)) {
         if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
@@ -183,7 +183,7 @@ static void phi__yaml_plain(phi__yaml_reader *r, const char *stop) {
     r->state = phi__yaml_scalar_after(r);
 }
 
-/* True if the text at r->at, the first of its line, continues the plain scalar. */
+/* True if the text at r->at, which begins a line, continues the plain scalar. */
 static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
     const char *at = r->at;
     if (at == r->end || *at == '#' || r->indent < r->need) return false;
@@ -302,7 +302,8 @@ static uint32_t phi__yaml_scalar_short(char c) {
     return found == NULL ? UINT32_MAX : codes[found - names];
 }
 
-/* Reads the escape at `at`; *next is after it. False: an error, or a line break follows. */
+/* Reads the escape at `at`. *next is the position after it. False if there is an error, or a line
+   break follows. */
 static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const char **next) {
     phi__yaml_scalar *s = &r->scalar;
     size_t n = 2;
@@ -418,8 +419,8 @@ static void phi__yaml_block_end(phi__yaml_reader *r) {
     phi__yaml_value(r);
 }
 
-/* Writes the line breaks before a line of text. They are folded between two lines that do not begin
-   with white space. */
+/* Writes the line breaks before a line of text. In a folded scalar, folds the breaks if neither
+   this line nor the line before begins with white space. */
 static void phi__yaml_block_join(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     bool more = phi__yaml_is_space(*r->at), fold = s->style == PHI__YAML_STYLE_FOLDED;
@@ -479,7 +480,8 @@ static void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
     (void)phi__yaml_scalar_flush(r, at);
     r->at = at;
     if (at < r->end && !phi__yaml_is_break(*at)) return;
-    /* The last line may lack its break. If it is white space, it counts as if it had one. */
+    /* The last line may lack a line break. If it is only white space, a break is counted
+       nevertheless. */
     while (text > r->line_at && phi__yaml_is_space(text[-1])) text--;
     r->scalar.breaks = at < r->end || text == r->line_at ? 1 : 0;
     if (at < r->end) phi__yaml_newline(r);
@@ -710,7 +712,7 @@ static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
 
 /* ---- closing ---- */
 
-/* Adds null for whatever the frame on top still waits for, or empty text if a tag says so. */
+/* Adds the value that the frame on top still waits for: null, or empty text if a tag says so. */
 static void phi__yaml_line_fill(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
@@ -913,7 +915,7 @@ static bool phi__yaml_line_wants_key(const phi__yaml_reader *r) {
 static void phi__yaml_line_structure(phi__yaml_reader *r) {
     char c = *r->at;
     bool key = phi__yaml_line_wants_key(r);
-    if (c == ':') { /* nothing is before it: the key is empty */
+    if (c == ':') { /* no key is before the colon: the key is empty */
         if (!r->may_block) phi__yaml_expected(r, r->at, "a value");
         phi__yaml_empty(r);
         if (r->inner.at != NULL) {
@@ -1045,7 +1047,7 @@ static void phi__yaml_line_rest(phi__yaml_reader *r, const char *stop) {
 
 /* ---- the reader: its states in turn ---- */
 
-#define PHI__YAML_DEPTH 512u          /* levels of nesting, by default */
+#define PHI__YAML_DEPTH 512u          /* most levels of nesting, by default */
 #define PHI__YAML_ALIAS_NODES 262144u /* by default: 8 MiB of nodes */
 #define PHI__YAML_ALIAS_BYTES 16777216u
 

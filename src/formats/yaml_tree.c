@@ -83,7 +83,7 @@ PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted) 
 /* ---- room ---- */
 
 PHI__FN bool phi__yaml_room(phi__yaml_reader *r, size_t more) {
-    /* two bytes of the source can become three */
+    /* two bytes of the source can become three bytes of text */
     return phi__pool_room(&r->pool, r->arena, &r->scalar.text, &r->scalar.to, more,
                           (size_t)(r->end - r->at) * 3 / 2) ||
            phi__yaml_no_memory(r);
@@ -108,7 +108,7 @@ static void phi__yaml_end(phi__yaml_reader *r) {
 
 /* ---- the core schema of YAML 1.2.2, chapter 10.3: the value of a scalar's text ---- */
 
-#define PHI__YAML_TOO_LARGE UINT32_MAX /* in place of a kind: the number is too large */
+#define PHI__YAML_TOO_LARGE UINT32_MAX /* replaces the kind if the number is too large */
 #define PHI__YAML_NUMBER_MOST 1024u    /* bytes of a number in a form that JSON does not have */
 
 static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *title,
@@ -216,7 +216,7 @@ static uint32_t phi__yaml_core_plain(phi_str s, phi__json_value *value) {
     uint32_t kind = 0;
     if (phi__is_digit(c) || c == '-' || c == '+' || c == '.')
         kind = phi__yaml_core_number(s, value);
-    else if (s.len > 5) /* no word is longer */
+    else if (s.len > 5) /* no keyword is longer */
         return PHI__JSON_STRING;
     else if (s.len == 0 || phi__str_is(s, "~") ||
              phi__yaml_core_is_one_of(s, "null", "Null", "NULL"))
@@ -257,7 +257,7 @@ static uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
     return phi__yaml_core_tagged(text, tag, value);
 }
 
-/* ======== Texts by hash: the keys of the mappings that are open, and the anchors.
+/* ======== Hash tables of texts: the keys of the open mappings, and the anchors.
 
    Names are a stack, with a hash table of their indices. The newest name is removed first. It is
    the last name of its probing chain, so removed names need no marks. */
@@ -265,7 +265,7 @@ static uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
 typedef struct phi__yaml_name {
     const char *at;
     phi_json *node; /* for anchors */
-    phi_str source; /* for anchors: a scalar's text, which an alias as a key becomes */
+    phi_str source; /* for anchors: a scalar's text; an alias that is a key becomes this text */
     uint32_t len, hash, scope, place;
 } phi__yaml_name;
 
@@ -541,7 +541,7 @@ PHI__FN void phi__yaml_open_pair(phi__yaml_reader *r, uint8_t want) {
     if (frame == NULL) return;
     frame->want = want;
     frame->node = phi__yaml_node(r, PHI__JSON_OBJECT);
-    if (want == PHI__YAML_WANT_KEY) /* its key was read before */
+    if (want == PHI__YAML_WANT_KEY) /* the pair's key was read before */
         phi__yaml_mark(r, frame->node, r->scalar.line, phi__yaml_tree_column(r));
     else
         phi__yaml_mark(r, frame->node, r->line, phi__yaml_column(r, r->at));
@@ -567,7 +567,7 @@ static void phi__yaml_join(phi__yaml_reader *r, phi_json *node) {
         frame->want = PHI__YAML_WANT_NEXT;
         return;
     }
-    /* A text is shorter than 4 GiB, and each value takes two bytes of it or more. */
+    /* A text is shorter than 4 GiB, and each value takes at least two bytes of the text. */
     if (PHI_NEVER(frame->node->len == UINT32_MAX)) {
         phi__yaml_too_big(r, "a collection of 2^32 or more values");
         return;
@@ -666,7 +666,7 @@ PHI__FN void phi__yaml_key(phi__yaml_reader *r) {
 
 /* ---- aliases ---- */
 
-/* Copies a node without its children. The copy shares its texts. */
+/* Copies a node without its children. The copy shares the texts of the node. */
 static phi_json *phi__yaml_twin(phi__yaml_reader *r, const phi_json *source) {
     uint32_t kind = phi__json_kind_of(source);
     size_t bytes = phi__json_key_len(source) + (kind == PHI__JSON_STRING ? source->len : 0);
@@ -831,7 +831,7 @@ static bool phi__yaml_prop_is_uri(phi_str s, bool in_brackets) {
     return true;
 }
 
-/* Reads a tag like "!!str" or "!e!name". False: an error was recorded. */
+/* Reads a tag such as "!!str" or "!e!name". False: an error was recorded. */
 static bool phi__yaml_prop_short(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     size_t n = phi__yaml_prop_handle_len(tag);
     phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
@@ -850,7 +850,7 @@ static bool phi__yaml_prop_short(phi__yaml_reader *r, phi_str tag, uint8_t *out)
     return true;
 }
 
-/* Reads a tag like "!<tag:yaml.org,2002:str>". False: an error was recorded. */
+/* Reads a tag such as "!<tag:yaml.org,2002:str>". False: an error was recorded. */
 static bool phi__yaml_prop_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     if (tag.len < 4 || tag.at[tag.len - 1] != '>')
         return phi__yaml_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");

@@ -1,7 +1,7 @@
 /* yaml_write.c - writes a tree as YAML in block style.
 
-   Readers of YAML 1.1 get the same tree. Texts that are booleans, dates or numbers for them are
-   quoted, and so are all texts that do not begin like a word. */
+   Readers of YAML 1.1 get the same tree. Texts that YAML 1.1 takes for booleans, dates or
+   numbers are quoted, and so are all texts that do not begin like a word. */
 #include "base/base_in.h"
 #include "formats/yaml_in.h"
 
@@ -27,7 +27,7 @@ typedef struct phi__yaml_writer {
 typedef struct phi__yaml_look {
     bool breaks; /* has line feeds */
     bool odd;    /* has characters that need an escape */
-    bool colon;  /* has a ":" or "#" that would end plain text, or a space at an end */
+    bool colon;  /* has a ":" or "#" that would end plain text, or a space at either end */
 } phi__yaml_look;
 
 /* True if readers refuse the character, or take it for a line break. */
@@ -56,7 +56,7 @@ static phi__yaml_look phi__yaml_write_look(phi_str s) {
     return look;
 }
 
-/* True for words that some reader takes for null or a boolean, in any case. */
+/* True for words that a reader may take for null or a boolean, in any case. */
 static bool phi__yaml_write_is_word(phi_str s) {
     static const char *const words[] = {"null", "true", "false", "yes", "no",
                                         "on",   "off",  "y",     "n"};
@@ -111,7 +111,7 @@ static void phi__yaml_write_text(phi__buf *out, phi_str s, uint32_t indent, bool
     if (phi__yaml_write_is_plain(s, look))
         phi__buf_add_str(out, s);
     else if (look.breaks && !look.odd && begins && !is_key) {
-        /* Writes a literal block without its last line break. */
+        /* Write a literal block without its last line break. */
         size_t from = 0, to, end = s.len;
         while (end > 0 && s.at[end - 1] == '\n') end--;
         phi__buf_text(out, end == s.len ? "|-" : end + 1 == s.len ? "|" : "|+");
@@ -186,7 +186,8 @@ static void phi__yaml_write_open(phi__yaml_writer *w, const phi_json *node, uint
     levels->object = phi__json_kind_of(node) == PHI__JSON_OBJECT;
 }
 
-/* Writes a value after "key:" (on new lines if it has items) or after "- " (compact). */
+/* Writes a value after "key:" or "- ". After "key:", a value with items begins on a new line; after
+   "- ", on the same line. */
 static void phi__yaml_write_value(phi__yaml_writer *w, const phi_json *node, uint32_t indent,
                                   bool compact) {
     if (!phi__yaml_write_is_filled(node)) {

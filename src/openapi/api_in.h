@@ -1,4 +1,5 @@
-/* api_in.h - a document as it is kept, an operation ready to be called, and the object of both.
+/* api_in.h - a document as it is kept, an operation ready to be called, and the object that holds
+   both.
 
    The strings of an operation are NUL-terminated, and live in the arena of the selection that holds
    the operation. maker.c makes phi__operation, the user_data of a tool; openapi_call.c reads it. */
@@ -56,7 +57,7 @@ typedef struct phi__operation_property {
     bool explode, allow_reserved;
     bool file;               /* format binary or byte, or contentMediaType: may be a file */
     bool base64;             /* format byte, or contentEncoding base64 */
-    const phi_json *headers; /* its multipart part's headers, name to value; or NULL */
+    const phi_json *headers; /* headers of its part in a multipart body, name to value; or NULL */
     phi_json_type type;      /* type in the schema; PHI_JSON_NONE: none, or several */
 } phi__operation_property;
 
@@ -82,13 +83,13 @@ typedef struct phi__operation_scheme {
     phi__operation_scheme_kind kind;
     phi_str name;               /* name in the document */
     phi__operation_place place; /* for KEY: HEADER, QUERY or COOKIE */
-    phi_str key;                /* for KEY: its name in the request */
+    phi_str key;                /* for KEY: name of the key in the request */
     phi_str token_url;          /* for OAUTH; empty: no client credentials */
     const phi_str *scopes;      /* scopes that the operation needs */
     size_t scope_count;
 } phi__operation_scheme;
 
-/* Schemes that are needed together. Without any, requests are anonymous. */
+/* Schemes that are needed together. If there are none, requests are anonymous. */
 typedef struct phi__operation_security {
     const phi__operation_scheme *schemes;
     size_t count;
@@ -105,7 +106,7 @@ typedef struct phi__operation {
     phi__operation_parameter *parameters;
     size_t parameter_count;
     phi__operation_body body;
-    /* alternatives; security_count 0: the document requires no credentials */
+    /* alternatives; if security_count is 0, the document requires no credentials */
     const phi__operation_security *security;
     size_t security_count;
     bool read_only, destructive;
@@ -129,7 +130,7 @@ typedef enum phi__document_section {
 typedef struct phi__document_part {
     phi__document_section section;
     phi_str name;
-    size_t at, len;       /* where it is in the document's text */
+    size_t at, len;       /* place of the part in the document's text */
     const phi_json *node; /* valid only while the document is read */
 } phi__document_part;
 
@@ -228,11 +229,11 @@ struct phi_openapi {
     phi_openapi_desc desc;   /* copied, defaults resolved; strings that were not given are NULL */
     phi_str url;             /* address of the document; empty: a text or a file */
     phi__document *document; /* in the arena */
-    phi__reading reading;    /* freed when its status is not PHI_BUSY any more */
+    phi__reading reading;    /* freed as soon as its status is not PHI_BUSY */
     phi__selection *selections;
     phi__address address;
-    phi__list tokens;    /* of openapi_call.c, freed by phi__opcall_free() */
-    uint32_t calls_open; /* running calls; above 0 the object cannot be freed */
+    phi__list tokens;    /* used by openapi_call.c, freed by phi__opcall_free() */
+    uint32_t calls_open; /* running calls; the object cannot be freed while there are any */
 };
 
 /* Frees a selection, and removes it from its object. */

@@ -8,10 +8,10 @@
 typedef struct phi__tschema_def {
     const phi_json *node;
     phi_str name;  /* only letters, digits, ".", "_" and "-" */
-    unsigned same; /* later definitions with this name, which get a number */
+    unsigned same; /* later definitions with this name; their names get a number */
 } phi__tschema_def;
 
-/* A reference that every value must contain, from one definition (0: the root) to another. */
+/* A reference below no optional property. It leads from one definition (0: the root) to another. */
 typedef struct phi__tschema_edge {
     size_t from, to;
     bool cut;
@@ -30,7 +30,7 @@ typedef struct phi__tool_schema {
     bool optional; /* the current schema is below an optional property */
     bool files;    /* a binary string may be sent as a file */
     bool second;   /* the second pass, in which circles are cut */
-    bool failed;   /* view->message says why, or there is no memory */
+    bool failed;   /* view->message has the reason, or there is no memory */
 } phi__tool_schema;
 
 /* ---- schemas of a document as the JSON Schema of a tool ---- */
@@ -42,13 +42,13 @@ typedef struct phi__tool_schema {
    Such a schema is left open where the circle closes. */
 
 enum {
-    PHI__TOOL_SCHEMA_DEPTH = 64,     /* nested schemas; deeper ones are left open */
-    PHI__TOOL_SCHEMA_WORK = 4000000, /* members that are examined */
-    PHI__TOOL_SCHEMA_WORDS = 512,    /* bytes of a description */
-    PHI__TOOL_SCHEMA_NOTE = 160,     /* bytes of a keyword in a description */
-    PHI__TOOL_SCHEMA_SHORT = 256,    /* bytes of a default or an example */
-    PHI__TOOL_SCHEMA_LIST = 16384,   /* bytes of an enum */
-    PHI__TOOL_SCHEMA_NAME = 48       /* bytes of a definition's name, without its number */
+    PHI__TOOL_SCHEMA_DEPTH = 64,     /* most nested schemas; deeper ones are left open */
+    PHI__TOOL_SCHEMA_WORK = 4000000, /* most members that are examined */
+    PHI__TOOL_SCHEMA_WORDS = 512,    /* most bytes of a description */
+    PHI__TOOL_SCHEMA_NOTE = 160,     /* most bytes of a keyword in a description */
+    PHI__TOOL_SCHEMA_SHORT = 256,    /* most bytes of a default or an example */
+    PHI__TOOL_SCHEMA_LIST = 16384,   /* most bytes of an enum */
+    PHI__TOOL_SCHEMA_NAME = 48       /* most bytes of a definition's name, without its number */
 };
 
 static void phi__tschema_no_memory(phi__tool_schema *s) { s->failed = s->view->no_memory = true; }
@@ -175,9 +175,10 @@ static phi__tschema_def *phi__tschema_named(const phi__tool_schema *s, phi_str n
     return NULL;
 }
 
-/* Makes a name from the last step of a reference, of characters that need no escape. If the name is
-   taken, a number is added. The first definition of a name counts the numbers, because a document
-   may have thousands of the same name. False if there is no memory. */
+/* Makes the name of a definition from the last step of a reference, of characters that need no
+   escape. A name that is taken gets a number. The first definition with the name counts the
+   numbers, because a document may have thousands of definitions with one name. False if there is no
+   memory. */
 static bool phi__tschema_name(phi__tool_schema *s, phi_str ref, phi_str *out) {
     char name[PHI__TOOL_SCHEMA_NAME + 16];
     size_t at = ref.len, len = 0;
@@ -238,7 +239,7 @@ static bool phi__tschema_closes(phi__tool_schema *s, size_t to) {
     return false;
 }
 
-/* Writes the members of a reference: "$ref", or a description if it closes a circle. */
+/* Writes the members of a reference: "$ref", or a description if the reference closes a circle. */
 static void phi__tschema_put_ref(phi__tool_schema *s, phi_str ref) {
     size_t def = phi__tschema_def_of(s, ref);
     if (s->failed) return;
@@ -337,7 +338,7 @@ static void phi__tschema_put_required(phi__tool_schema *s, const phi_json *schem
     if (!any && !s->out.failed) s->out.len = before;
 }
 
-/* Writes an allOf of a variant and of an object whose discriminator has the variant's value. */
+/* Writes an allOf: a variant, and an object whose discriminator has the value of the variant. */
 static void phi__tschema_put_variant(phi__tool_schema *s, const phi_json *discriminator,
                                      phi_str ref) {
     phi_str name = phi__records_get_str(discriminator, "propertyName");
@@ -346,7 +347,7 @@ static void phi__tschema_put_variant(phi__tool_schema *s, const phi_json *discri
     phi__buf_text(&s->out, ",{\"type\":\"object\",\"properties\":{");
     phi__json_write_key(&s->out, name);
     phi__buf_text(&s->out, "{\"enum\":[");
-    /* Writes the values of the discriminator that name this reference. */
+    /* Write the values of the discriminator that name this reference. */
     phi_json_iter it = phi_json_each(phi_json_get(discriminator, "mapping"));
     phi_str last = ref;
     bool any = false;
@@ -378,7 +379,7 @@ static void phi__tschema_put_choices(phi__tool_schema *s, const phi_json *schema
     phi__buf_char(&s->out, '[');
     while (!s->failed && phi_json_next(&it) != NULL) {
         const phi_json *ref = phi_json_get(it.at, "$ref");
-        /* too large: a few of the choices would mislead */
+        /* too large: a list of only some choices would mislead, so write none */
         if (s->out.len / 2 > s->most_bytes && !s->out.failed) {
             s->out.len = before;
             return;
@@ -500,7 +501,7 @@ static void phi__tschema_put_object(phi__tool_schema *s, const phi_json *schema,
     phi__buf_char(&s->out, '}');
 }
 
-/* True if "nullable" is next to choices or a reference, without a type. */
+/* True if "nullable" is next to choices or a reference, and there is no "type". */
 static bool phi__tschema_wraps_null(const phi_json *schema) {
     static const char *const keys[] = {"$ref", "anyOf", "oneOf", "allOf"};
     if (!phi__records_get_bool(schema, "nullable") || phi_json_get(schema, "type") != NULL)
@@ -563,13 +564,15 @@ static void phi__tschema_put_defs(phi__tool_schema *s) {
     if (s->out.failed) phi__tschema_no_memory(s);
 }
 
-/* Cuts references so that no circle is left among the definitions: in each circle, the references
-   to its first definition. *any is true if there was a circle. False if there is no memory. */
+/* Cuts references so that no circle is left among the definitions. In each circle, cuts the
+   references to its first definition. *any is true if there was a circle. False if there is no
+   memory. */
 static bool phi__tschema_cut_circles(phi__tool_schema *s, bool *any) {
     phi_memory *memory = s->view->doc->memory;
     size_t nodes = s->def_count + 1, bytes = phi__mul(nodes, 2 * sizeof(size_t));
     size_t first = 0, last = 0, next = 0;
-    /* needed[i] is the number of references to node i. The queue holds nodes without references. */
+    /* needed[i] counts the references to node i. The queue holds nodes that no reference leads
+       to. */
     size_t *needed = (size_t *)phi__alloc(memory, bytes);
     if (needed == NULL) return false;
     size_t *queue = needed + nodes;
@@ -587,7 +590,7 @@ static bool phi__tschema_cut_circles(phi__tool_schema *s, bool *any) {
         }
         while (next < nodes && needed[next] == 0) next++;
         if (next == nodes) break;
-        /* Cut all references to this node that come from nodes that are left. */
+        /* Cut all references from remaining nodes to this node. */
         *any = true;
         for (size_t i = 0; i < s->edge_count; i++)
             if (s->edges[i].to == next && needed[s->edges[i].from] > 0) s->edges[i].cut = true;
@@ -628,7 +631,8 @@ typedef struct phi__making {
 
 /* ---- an operation while it is made callable ---- */
 
-/* This function and phi__making_lost() return false, so that a caller can return their result. */
+/* Stores why the operation is skipped. Like phi__making_lost(), returns false, so that a caller can
+   return the result. */
 static bool phi__making_skip(phi__making *m, const char *place, const char *why) {
     (void)snprintf(m->message, sizeof m->message, "%s: %s", place, why);
     return false;
@@ -658,8 +662,8 @@ static void *phi__making_zero(phi__making *m, size_t count, size_t size) {
 
 enum {
     PHI__PARAMETERS_MOST = 4096,
-    PHI__PARAMETERS_PATH = 8192,  /* bytes of a path; servers take less */
-    PHI__PARAMETERS_ARGUMENT = 64 /* bytes of a key: Anthropic's limit, November 2026 */
+    PHI__PARAMETERS_PATH = 8192,  /* most bytes of a path; servers accept fewer */
+    PHI__PARAMETERS_ARGUMENT = 64 /* most bytes of a key: Anthropic's limit, November 2026 */
 };
 
 static const char *const phi__parameters_places[] = {"path", "query", "header", "cookie"};
@@ -722,7 +726,7 @@ static bool phi__parameters_argument(phi__making *m, phi_str name, const char *p
     return phi__making_str(m, phi__str(key, len), out);
 }
 
-/* True for headers that OpenAPI describes elsewhere, and for parameters not in the path. */
+/* True for headers that OpenAPI describes elsewhere, and for path parameters not in the path. */
 static bool phi__parameters_ignored(const phi__making *m, phi__operation_place place,
                                     phi_str name) {
     phi_str path = m->op->path;
@@ -746,7 +750,8 @@ static bool phi__parameters_repeated(const phi__making *m, phi__operation_place 
     return false;
 }
 
-/* Returns the schema of a parameter, or of its only content, of media type *type; NULL: none. */
+/* Returns the schema of a parameter, or of its only content, and sets *type to the media type of
+   that content. NULL if there is no schema. */
 static const phi_json *phi__parameters_schema(const phi_json *node, phi_str *type) {
     const phi_json *schema = phi_json_get(node, "schema"), *content = phi_json_get(node, "content");
     phi_json_iter it = phi_json_each(content);
@@ -815,8 +820,8 @@ static bool phi__parameters_rest(phi__making *m) {
     return true;
 }
 
-/* Makes the parameters. False if the operation is skipped or there is no memory; this is true of
-   all functions that make a part of an operation. */
+/* Makes the parameters. False if the operation is skipped or there is no memory. All functions that
+   make a part of an operation return false in these cases. */
 static bool phi__parameters_make(phi__making *m) {
     const phi_json *own = phi_json_get(m->node, "parameters");
     const phi_json *shared = phi_json_get(m->item, "parameters");
@@ -853,7 +858,7 @@ enum { PHI__REQUEST_BODY_PROPERTIES = 1024 };
 
 /* Returns the rank of a content type. The lowest rank is chosen. */
 static unsigned phi__request_body_rank(phi_str type, phi__operation_body_kind *kind) {
-    /* Removes the parameters of the type. */
+    /* Remove the parameters of the type. */
     type = phi__str_trim(phi__str(type.at, phi__min(type.len, phi__str_find(type, 0, ";"))));
     *kind = PHI__BODY_JSON;
     if (phi__str_is_nocase(type, "application/json")) return 0;
@@ -947,7 +952,7 @@ static const phi_json *phi__request_body_pick(phi__making *m, const phi_json *co
         *type = it.key;
         m->op->body.kind = kind;
     }
-    /* Replaces a range of types by one of its types. */
+    /* Replace a range of types by one of its types. */
     if (phi__str_find(*type, 0, "*") == SIZE_MAX) return best;
     *type = m->op->body.kind == PHI__BODY_JSON   ? PHI__LIT("application/json")
             : m->op->body.kind == PHI__BODY_TEXT ? PHI__LIT("text/plain")
@@ -975,7 +980,7 @@ static bool phi__request_body_make(phi__making *m) {
         !phi__parameters_argument(m, PHI__LIT("_request_body"), "", &body->argument))
         return false;
     if (body->kind != PHI__BODY_FORM && body->kind != PHI__BODY_MULTIPART) return true;
-    /* Collects the properties of the schema and of the schemas in its allOf. */
+    /* Collect the properties of the schema and of the schemas in its allOf. */
     const phi_json *encodings = phi_json_get(media, "encoding");
     const phi_json *schema = phi__document_follow(&m->view, m->body_schema);
     phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
@@ -1000,7 +1005,7 @@ static bool phi__request_body_make(phi__making *m) {
 
 /* ---- security and server ---- */
 
-enum { PHI__SECURITY_URL = 2048 }; /* bytes of a server's URL */
+enum { PHI__SECURITY_URL = 2048 }; /* most bytes of a server's URL */
 
 static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, phi_str name,
                                  const phi_json *scopes) {
@@ -1094,7 +1099,7 @@ static bool phi__maker_server(phi__making *m) {
 /* ---- the operation, and its tool's schema ---- */
 
 enum {
-    PHI__MAKER_DESCRIPTION = 16384, /* bytes of a tool's description; a $ref may repeat it */
+    PHI__MAKER_DESCRIPTION = 16384, /* most bytes of a tool's description; a $ref may repeat it */
     PHI__MAKER_LABEL = 120
 };
 
@@ -1248,7 +1253,7 @@ static bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, ph
 
 /* ---- selection: operations that fit a filter become tools ---- */
 
-enum { PHI__SELECTION_ENTRY = 64 }; /* units that an operation costs, whatever its size */
+enum { PHI__SELECTION_ENTRY = 64 }; /* units of work for an operation of any size */
 
 static bool phi__selection_listed(const char *const *list, phi_str text, bool nocase) {
     for (; list != NULL && *list != NULL; list++)
@@ -1256,7 +1261,8 @@ static bool phi__selection_listed(const char *const *list, phi_str text, bool no
     return false;
 }
 
-/* True if a path is below a prefix: "/repos" and "/repos/" fit /repos/a, not /repositories. */
+/* True if a path is below one of the prefixes: "/repos" and "/repos/" fit /repos/a, but not
+   /repositories. */
 static bool phi__selection_below(const char *const *prefixes, phi_str path) {
     for (; *prefixes != NULL; prefixes++) {
         size_t len = strlen(*prefixes);
@@ -1285,7 +1291,8 @@ static bool phi__selection_fits(const phi__document_operation *op,
     return filter->tags == NULL || tagged;
 }
 
-/* Makes a tool of the operation at s->at, or records why not. False if there is no memory. */
+/* Makes a tool of the operation at s->at, or records why it becomes no tool. False if there is no
+   memory. */
 static bool phi__selection_add(phi_openapi *api, phi__selection *s, phi_openapi_tools *out,
                                size_t *units) {
     phi_memory *memory = &api->memory;

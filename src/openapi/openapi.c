@@ -1,5 +1,5 @@
-/* openapi.c - the object of a document: creates it, reads the document in slices (bytes, a tree,
-   then parts and operations), and frees it. */
+/* openapi.c - the object of a document: creates the object, reads the document in slices (bytes, a
+   tree, then parts and operations), and frees the object. */
 #include "base/base_in.h"
 #include "formats/formats_in.h"
 #include "loop/loop_in.h"
@@ -17,8 +17,8 @@
    the document is ready, so trees may borrow from it. */
 
 enum {
-    PHI__DOCUMENT_CHAIN = 32, /* references followed from one to the next */
-    PHI__DOCUMENT_STEP = 1024 /* bytes of one step of a JSON Pointer */
+    PHI__DOCUMENT_CHAIN = 32, /* most references followed from one to the next */
+    PHI__DOCUMENT_STEP = 1024 /* most bytes of one step of a JSON Pointer */
 };
 
 typedef struct phi__document_parsed {
@@ -110,8 +110,8 @@ static bool phi__document_in_answers(const phi__document *doc, phi_str path,
     return *part != NULL;
 }
 
-/* Splits "#/components/schemas/Pet/items" into its part and the pointer within it. False if the
-   part was not kept. *why then has words to add to the reference: " leads nowhere". */
+/* Splits "#/components/schemas/Pet/items" into its part and the pointer within the part. False if
+   the part was not kept. *why is then text to append to the reference, such as " leads nowhere". */
 static bool phi__document_locate(const phi__document *doc, phi_str ref, phi__document_part **part,
                                  phi_str *rest, const char **why) {
     char bytes[PHI__DOCUMENT_STEP];
@@ -240,7 +240,7 @@ static phi__tool_name phi__naming_of(const phi_openapi_operation *op, const char
     return name;
 }
 
-/* Names one operation, or skips it if its name stays taken. False if there is no memory. */
+/* Names one operation, or skips it if its name is taken even with a hash. False: no memory. */
 static bool phi__naming_one(phi__naming *n, phi__document *doc, phi__document_operation *op,
                             const char *prefix) {
     phi__tool_name name = phi__naming_of(&op->shown, prefix);
@@ -292,9 +292,9 @@ enum {
     PHI__READING_PIECE = 65536, /* bytes of a file that are read at a time */
     PHI__READING_ENTRY = 64,    /* units of work for an entry of any size */
     PHI__READING_NAMED = 256,   /* units of work for a name */
-    PHI__READING_NAME = 1024,   /* bytes of a path with its method */
-    PHI__READING_TAGS = 64,     /* tags of an operation */
-    PHI__READING_DEPTH = 512    /* levels of nested values */
+    PHI__READING_NAME = 1024,   /* most bytes of a path with its method */
+    PHI__READING_TAGS = 64,     /* most tags of an operation */
+    PHI__READING_DEPTH = 512    /* most levels of nested values */
 };
 
 typedef enum phi__reading_state {
@@ -327,7 +327,7 @@ typedef struct phi__reading_walk {
     bool wants_answers; /* responses are kept, because a reference may lead into them */
 } phi__reading_walk;
 
-/* The HTTP methods, as keys of a path item and as shown to the host. */
+/* The HTTP methods: the keys in a path item, and the names shown to the host. */
 static const struct {
     const char *key, *shown;
     bool read_only;
@@ -480,7 +480,7 @@ static phi_json *phi__reading_section(const phi__reading *r, phi__document_secti
     return phi_json_get(phi_json_get(r->root, "components"), name);
 }
 
-/* Removes from a path item what requests do not need. The responses of its operations are kept in
+/* Removes from a path item all that requests do not need. Keeps the responses of its operations in
    walk->answers. False if there is no memory. */
 static bool phi__reading_prune(phi__reading *r, phi__reading_walk *walk, phi_str path,
                                phi_json *item) {
@@ -511,7 +511,7 @@ static void phi__reading_begin_part(phi__reading *r, phi__reading_walk *walk, ph
         (void)phi__reading_no_memory(r);
         return;
     }
-    part->at = r->doc->text.len; /* of several equal keys, the last one counts */
+    part->at = r->doc->text.len; /* if several keys are equal, the last one counts */
     part->node = node;
     walk->part = part;
     phi__json_write_writer_begin(&walk->writer, &r->doc->text, node, 0);
@@ -625,7 +625,7 @@ static bool phi__reading_operation(phi__reading *r, phi_str path, size_t method,
            phi__reading_tags(r, op, phi_json_get(node, "tags"));
 }
 
-/* Returns the part that a path item's "$ref" leads to. NULL if there is none; *why says why. */
+/* Returns the part that a path item's "$ref" leads to. NULL if none; *why has the reason. */
 static phi__document_part *phi__reading_item_ref(phi__reading *r, phi_str ref, const char **why) {
     phi__document_part *part = NULL;
     phi_str rest;
@@ -660,7 +660,7 @@ static bool phi__reading_item(phi__reading *r, phi_str key, const phi_json *item
     const phi_json *ref = phi_json_get(item, "$ref"), *target = NULL;
     const char *why = NULL;
     bool fine = true;
-    /* Of several equal paths, the last one counts. Keys without a slash are extensions. */
+    /* If several paths are equal, the last one counts. Keys without a slash are extensions. */
     if (own == NULL || key.len == 0 || key.at[0] != '/' || own->node != item) return true;
     if (phi_json_is(ref, PHI_JSON_STRING)) {
         other = phi__reading_item_ref(r, phi__json_text_of(ref), &why);

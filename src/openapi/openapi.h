@@ -36,25 +36,27 @@ typedef struct phi_openapi_pair {
     const char *value; /* never shown in results, events and messages */
 } phi_openapi_pair;
 
-/* Zero means none. A request uses its operation's first alternative that can be met with these. */
+/* Zero means none. Each request uses the first alternative of its operation's security that these
+   credentials can meet. */
 typedef struct phi_openapi_auth {
     /* for http bearer and openIdConnect, and for oauth2 if no client is given */
     const char *bearer_token;
     const char *user, *password;  /* for http basic */
     const phi_openapi_pair *keys; /* for apiKey, by the scheme's name in the document */
     size_t key_count;
-    const char *client_id, *client_secret; /* for the client credentials of oauth2 */
+    const char *client_id, *client_secret; /* for oauth2 with client credentials */
     const char *token_url;                 /* for oauth2 (default: the document's tokenUrl) */
 } phi_openapi_auth;
 
 /* Exactly one of text, path and url must be set. For every other field, zero means default. The
    document is JSON if its first character is "{" or "[", otherwise YAML. */
 typedef struct phi_openapi_desc {
-    phi_str text;     /* the document itself */
-    const char *path; /* or the path of its file, which is read in slices */
-    /* Or its address, http or https. It is requested by GET through the runtime's transport, with
-       `headers` and without credentials of `auth`; phi_step must be called meanwhile. Up to five
-       redirects are followed, without `headers`, and never from https to http. */
+    phi_str text;     /* the text of the document */
+    const char *path; /* or the path of the document's file, which is read in slices */
+    /* Or the document's address, http or https. The document is requested by GET through the
+       runtime's transport, with `headers` and without credentials of `auth`; phi_step must be
+       called meanwhile. Up to five redirects are followed, without `headers`, and never from https
+       to http. */
     const char *url;
     const char *base_url; /* replaces the document's servers (default: its first server) */
     phi_openapi_auth auth;
@@ -62,7 +64,7 @@ typedef struct phi_openapi_desc {
     size_t header_count;
     uint32_t timeout_ms;            /* limit of one request (default 30,000; PHI_UNLIMITED) */
     uint32_t max_response_bytes;    /* bytes of an answer for a model (default 65,536) */
-    const char *response_directory; /* directory for whole answers that were cut (default: none) */
+    const char *response_directory; /* keeps whole answers if results are cut (default: none) */
     /* NULL-ended: directories whose files may be uploaded (default: none) */
     const char *const *upload_roots;
     const char *name_prefix;   /* a tool is "{prefix}__{operation id}" (default: no prefix) */
@@ -71,22 +73,22 @@ typedef struct phi_openapi_desc {
     bool skip_unnamed;         /* skip operations without operationId (default: name by path) */
     bool needs_approval;       /* tools that may change something need a hook's approval */
     bool destructive_needs_approval; /* tools of DELETE need a hook's approval */
-    /* All tools are deferred (phi_tool.deferred). Default: only tools that may be deferred
-       (phi_tool.may_defer) are, and only if there are many. */
+    /* Defers all tools (phi_tool.deferred). By default, tools are deferred only if there are many,
+       and only those that may be (phi_tool.may_defer). */
     bool deferred;
     bool never_deferred; /* no tool is deferred, unless `deferred` is set */
 } phi_openapi_desc;
 
 /* Begins to read a document. `desc` is copied with all that it points to. Returns NULL if an
-   argument is bad or there is no memory; phi_last_error says which. */
+   argument is bad or there is no memory; phi_last_error says which of the two. */
 PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *desc);
 
 /* Does about the runtime's step_budget_bytes of work. PHI_BUSY: call it again. PHI_OK: the document
    is ready. Every other status is final: PHI_PARSE (malformed), PHI_UNSUPPORTED (no OpenAPI 3.0 or
    3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO, PHI_REFUSED,
-   and the statuses of a network. *error (error may be NULL) describes the fault and its place. Its
-   line is 0 if the fault has no place in the text, and its message is empty if there is no fault.
-   Safe inside callbacks. */
+   and the statuses of failed requests. *error (error may be NULL) describes the fault and its
+   place. error->line is 0 if the fault has no place in the text, and error->message is empty if
+   there is no fault. Safe inside callbacks. */
 PHI_API phi_status phi_openapi_step(phi_openapi *api, phi_parse_error *error);
 
 /* Frees the object and all its selections. While calls of its tools are running, it frees nothing,
@@ -128,7 +130,7 @@ typedef struct phi_openapi_skip {
     const char *message; /* "parameters[2]: \"$ref\" to another document: other.json#/x" */
 } phi_openapi_skip;
 
-/* A selection, owned by the object. Zero it before the first call; after that, only read it. */
+/* A selection, owned by the object. Zero it before the first call. After that, only read it. */
 typedef struct phi_openapi_tools {
     phi_tool *tools; /* the caller may change all fields except user_data and the functions */
     const size_t *operations; /* for each tool, the index of its operation */

@@ -17,11 +17,11 @@
 
 typedef struct phi__openapi_token phi__openapi_token;
 
-/* A wait for a token. It is a part of its owner, and zeroed at first. */
+/* A wait for a token. This struct is a part of the waiting object, and zeroed at first. */
 typedef struct phi__openapi_wait {
     phi__link link;
     phi__openapi_token *token; /* NULL: no token is awaited */
-    /* Called in phi_step after the wait has ended. PHI_OK: ask for the token again. Other statuses:
+    /* Called in phi_step after the wait has ended. PHI_OK: request the token again. Other statuses:
        the message says why there is no token. The function may end other waits and free agents. */
     void (*done)(struct phi__openapi_wait *wait, phi_status status, const char *message);
 } phi__openapi_wait;
@@ -43,8 +43,8 @@ typedef struct phi__openapi_auth {
    expires, or until a server refuses it. */
 
 enum {
-    PHI__OPENAPI_TOKEN_BYTES = 65536, /* bytes of a token server's answer */
-    PHI__OPENAPI_TOKEN_EARLY_S = 30,  /* seconds before a token's end at which it is renewed */
+    PHI__OPENAPI_TOKEN_BYTES = 65536, /* most bytes of a token server's answer */
+    PHI__OPENAPI_TOKEN_EARLY_S = 30,  /* seconds from the renewal of a token to its end */
     PHI__OPENAPI_TOKEN_WORDS = 300
 };
 
@@ -120,7 +120,7 @@ static uint64_t phi__token_lifetime_s(phi_str answer) {
     return phi__json_cursor_found_int(&found, &n) && n >= 0 ? (uint64_t)n : UINT64_MAX;
 }
 
-/* Writes a message about the token server's error, cut short and without our secret. */
+/* Writes a message about the token server's error, shortened and without our secret. */
 static void phi__token_explain(phi__openapi_token *t, phi_arena *arena, char *words, size_t size) {
     const phi_openapi_auth *auth = &t->api->desc.auth;
     phi__json_found found;
@@ -134,7 +134,7 @@ static void phi__token_explain(phi__openapi_token *t, phi_arena *arena, char *wo
     words[n] = '\0';
     phi__secret_init(&secrets, arena);
     phi__secret_add(&secrets, phi_str_of(auth->client_secret));
-    if (secrets.failed) /* no memory to look for the secret */
+    if (secrets.failed) /* no memory to find the secret in the message */
         (void)snprintf(words, size, "the token server answered %d", t->http_status);
     else
         (void)phi__secret_hide(&secrets, words, n, PHI__SECRET_WORDS);
@@ -157,7 +157,7 @@ static void phi__token_end(void *user_data, phi_status status, const char *messa
             uint64_t s = phi__token_lifetime_s(phi__buf_str(&t->answer));
             uint64_t early =
                 s > 2 * PHI__OPENAPI_TOKEN_EARLY_S ? (uint64_t)PHI__OPENAPI_TOKEN_EARLY_S : s / 2;
-            if (s == 0) s = 1; /* the waiting calls use the token once */
+            if (s == 0) s = 1; /* so that the waiting calls can use the token */
             phi__buf_clear(&t->text);
             phi__buf_add_str(&t->text, text);
             t->valid = !t->text.failed;
@@ -234,8 +234,8 @@ static phi_status phi__token_request(phi__openapi_token *t) {
     return status;
 }
 
-/* PHI_OK: *out is the token's text, borrowed until the next step. PHI_BUSY: the token was
-   requested, and wait->done will be called. Other statuses: phi_last_error has the message. */
+/* Gets a token. PHI_OK: *out is the token's text, borrowed until the next step. PHI_BUSY: the token
+   was requested, and wait->done will be called. Other statuses: phi_last_error has the message. */
 static phi_status phi__token_get(phi_openapi *api, phi_str url, const phi_str *scopes,
                                  size_t scope_count, phi__openapi_wait *wait, phi_str *out) {
     phi__openapi_token *t = NULL;
@@ -398,8 +398,8 @@ static phi_status phi__opauth_choose(phi__openapi_auth *a) {
     return phi__opauth_given(auth->user) ? phi__opauth_basic(a) : PHI_OK;
 }
 
-/* Adds the credentials that need no token. PHI_BAD_ARG (see the request's message),
-   PHI_NO_MEMORY. */
+/* Adds the credentials that need no token. On failure, returns PHI_BAD_ARG (the request has the
+   message) or PHI_NO_MEMORY. */
 static phi_status phi__opauth_begin(phi__openapi_auth *a, phi__openapi_request *r) {
     const phi_openapi_desc *desc = &r->op->api->desc;
     a->r = r;
@@ -445,12 +445,12 @@ static bool phi__opauth_again(phi__openapi_auth *a, int http_status) {
 /* ---- a JSON text, shortened so that it stays valid ---- */
 
 /* Arrays and objects lose whole items at their end, large members before small ones. Long strings
-   lose their end. A note in each such place says how much was left out. */
+   lose their end. A note at each cut says how much was left out. */
 
 enum {
     PHI__JSON_CUT_DEPTH = 8, /* levels of nesting; deeper values that are too long become notes */
-    PHI__JSON_CUT_NOTE = 48, /* bytes of a note, with its quotes and commas */
-    PHI__JSON_CUT_MEMBERS = 64, /* members of an object that can share its room */
+    PHI__JSON_CUT_NOTE = 48, /* bytes reserved for a note, with its quotes and commas */
+    PHI__JSON_CUT_MEMBERS = 64, /* an object with more members gets no shares */
     PHI__JSON_CUT_ROUNDS = 8
 };
 
@@ -536,7 +536,7 @@ static size_t phi__json_cut_size(const phi__json_cut_value *value) {
 static void phi__json_cut_put(phi__buf *out, const phi__json_cut_value *value, size_t most,
                               int depth);
 
-/* Writes a note in the place of values that were left out, or of a number that breaks off. */
+/* Writes a note in place of values that were left out, or of a number that is cut off. */
 static void phi__json_cut_put_note(phi__buf *out, const char *what, size_t count, bool whole) {
     phi__buf_printf(out, "\"... %s%llu more %s\"", whole ? "" : "at least ",
                     (unsigned long long)count, what);
@@ -577,7 +577,7 @@ static void phi__json_cut_put_member(phi__buf *out, const phi__json_cut_value *v
     phi__json_cut_put(out, value, most - phi__min(most, value->key.len + 2), depth + 1);
 }
 
-/* Writes the items while they fit. The first too large one is shortened if much room is left. */
+/* Writes the items that fit. Shortens the first item that is too large if much room is left. */
 static void phi__json_cut_put_first(phi__buf *out, const phi__json_cut_value *value, size_t most,
                                     int depth) {
     phi__json_cut_scan scan = phi__json_cut_scan_of(value);
@@ -602,7 +602,7 @@ static void phi__json_cut_put_first(phi__buf *out, const phi__json_cut_value *va
     phi__json_cut_put_note(out, scan.keys ? "members" : "items", missing, scan.whole);
 }
 
-/* Returns the room for each large member. Small ones stay whole, large ones share the rest. */
+/* Returns the room for each large member. Small members stay whole, large ones share the rest. */
 static size_t phi__json_cut_share(const size_t *sizes, size_t count, size_t room) {
     size_t share = room / count, i;
     for (int round = 0; round < PHI__JSON_CUT_ROUNDS; round++) {
@@ -619,7 +619,7 @@ static size_t phi__json_cut_share(const size_t *sizes, size_t count, size_t room
     return share;
 }
 
-/* Writes all members, each within its share. False if there are too many, or shares too small. */
+/* Writes all members, each within its share. False if members are too many or shares too small. */
 static bool phi__json_cut_put_shared(phi__buf *out, const phi__json_cut_value *value, size_t most,
                                      int depth) {
     phi__json_cut_scan scan = phi__json_cut_scan_of(value);
@@ -663,8 +663,9 @@ static void phi__json_cut_put(phi__buf *out, const phi__json_cut_value *value, s
     }
 }
 
-/* Appends the JSON text, shortened to about `most` bytes. `whole` is false if the text breaks off.
-   False if it is no JSON, `most` is too small, or there is no memory; `out` is then unchanged. */
+/* Appends the JSON text, shortened to about `most` bytes. `whole` is false if the text is cut off.
+   False if the text is not JSON, `most` is too small, or there is no memory; `out` is then
+   unchanged. */
 static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) {
     const char *end = text.at + text.len;
     phi__buf cut;
@@ -692,8 +693,8 @@ static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) 
 /* ---- the answer, and the content blocks made from it ---- */
 
 /* Up to four times max_response_bytes of a text are kept, so that JSON can be shortened. Images are
-   kept up to 4 MiB, and PDFs and audio if the model takes them. A longer answer goes into a file if
-   there is a directory; otherwise reading ends. Secrets of the request are hidden. */
+   kept up to 4 MiB; so are PDFs and audio if the model takes them. A longer answer goes into a file
+   if there is a directory; otherwise reading ends. Secrets of the request are hidden. */
 
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
@@ -713,7 +714,7 @@ typedef struct phi__openapi_answer {
     int http_status;
     uint64_t total;          /* bytes received */
     uint64_t announced;      /* Content-Length; 0: none */
-    phi__buf kept, incoming; /* incoming: its end may begin a secret */
+    phi__buf kept, incoming; /* incoming: bytes whose end may begin a secret */
     size_t most;             /* limit of `kept` in bytes */
     bool enough;             /* no more bytes are wanted */
 #ifndef PHI_NO_FILES
@@ -769,7 +770,7 @@ static phi_content_kind phi__answer_kind_of(phi_str type) {
     return phi__str_is_nocase(type, "application/pdf") ? PHI_CONTENT_DOCUMENT : PHI_CONTENT_TEXT;
 }
 
-/* Returns the form of an answer. Documents and audio that a model does not take are binary. */
+/* Returns the form of an answer. A document or audio that the model does not take is binary. */
 static phi__openapi_form phi__answer_form(phi_call call, phi_str type) {
     phi_content_kind kind = phi__answer_kind_of(type);
     static const char *const texts[] = {
@@ -972,8 +973,9 @@ static bool phi__answer_text(phi__openapi_answer *a, phi__buf *out) {
     return !out->failed;
 }
 
-/* True if the answer is binary, whatever its type says. No text has a NUL except UTF-16, which is
-   not supported. An answer without a type is text if it is UTF-8; its last character may be cut. */
+/* True if the answer is binary, whatever its type says. Only texts in UTF-16 have a NUL, and UTF-16
+   is not supported. An answer without a type is text if it is UTF-8; its last character may be
+   cut. */
 static bool phi__answer_is_binary(const phi__openapi_answer *a) {
     phi_str bytes = phi__buf_str(&a->kept);
     if (a->form == PHI__FORM_MEDIA)
@@ -1035,7 +1037,7 @@ static void phi__answer_free(phi__openapi_answer *a) {
 
 /* ---- a call of an operation ---- */
 
-enum { PHI__OPENAPI_CALL_SLICES = 4 }; /* slices of the body's work without a pause */
+enum { PHI__OPENAPI_CALL_SLICES = 4 }; /* slices of the body that are made without a pause */
 
 typedef struct phi__openapi_call {
     phi_call call;
@@ -1064,7 +1066,8 @@ static void phi__opcall_end(phi__openapi_call *c) {
     phi__answer_free(&c->answer);
     phi__body_free(&c->body);
     phi__opreq_free(&c->request);
-    if (c->url.len > 0) memset((char *)(uintptr_t)c->url.at, 0, c->url.len); /* it may hold a key */
+    /* the URL may hold a key */
+    if (c->url.len > 0) memset((char *)(uintptr_t)c->url.at, 0, c->url.len);
     c->url.len = 0;
     phi_arena_free(&c->arena);
     c->op->api->calls_open--;
@@ -1322,7 +1325,8 @@ static void phi__opcall_cancel(void *user_data, phi_call call) {
     if (c != NULL && c->op != NULL) phi__opcall_end(c);
 }
 
-/* After a snapshot, repeats a request that only reads. Any other may have been served: it fails. */
+/* After a snapshot, repeats a request that only reads. Any other request fails, because the server
+   may have served it already. */
 static phi_flow phi__opcall_resume(void *user_data, phi_call call, phi_str arguments) {
     if (((const phi__operation *)user_data)->read_only)
         return phi__opcall_start(user_data, call, arguments);
@@ -1336,7 +1340,7 @@ PHI__FN void phi__opcall_fill(phi_tool *tool) {
     tool->start = phi__opcall_start;
     tool->cancel = phi__opcall_cancel;
     tool->resume = phi__opcall_resume;
-    /* Long enough for a token, the request, a new token and the request again. */
+    /* Long enough for a token, the request, another token and the request again. */
     uint32_t ms = op->api->desc.timeout_ms;
     tool->timeout_ms = ms > UINT32_MAX / 8 ? PHI_UNLIMITED : ms * 4 + 5000;
     tool->unlisted = true;

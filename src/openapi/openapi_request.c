@@ -7,8 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* A name that is repeated for each item could turn a few megabytes into terabytes. A text that
-   grows beyond this limit fails as if there were no memory. */
+/* A parameter's name that is repeated for each item could turn a few megabytes into terabytes. A
+   text that grows beyond this limit fails as if there were no memory. */
 enum { PHI__STYLES_MOST = 16 << 20 };
 
 /* ---- values of parameters, in OpenAPI's styles and RFC 6570's ---- */
@@ -18,7 +18,7 @@ enum { PHI__STYLES_MOST = 16 << 20 };
    not defined by any style: an empty array or object writes nothing in a query, and deepObject
    writes array items as "name[0]". */
 
-enum { PHI__STYLES_DEPTH = 16 }; /* levels of deepObject; deeper values are JSON text */
+enum { PHI__STYLES_DEPTH = 16 }; /* most levels of deepObject; deeper values are JSON text */
 
 /* How pairs are joined, and how their values are escaped. */
 typedef struct phi__styles {
@@ -135,7 +135,7 @@ static void phi__styles_put_pair(const phi__styles *s, phi_str name, const phi_j
     phi__styles_put_value(s->out, value, s->how);
 }
 
-/* Writes a deepObject. `name` grows on the way down, and shrinks on the way up. */
+/* Writes a deepObject. Each level adds its key to `name`, and removes the key after it. */
 static void phi__styles_put_deep(const phi__styles *s, phi__buf *name, const phi_json *value,
                                  int depth) {
     phi_json_iter it = phi_json_each(value);
@@ -237,8 +237,8 @@ static const phi_json *phi__opreq_argument(const phi__openapi_request *r, phi_st
     return phi_json_is(value, PHI_JSON_NULL) ? NULL : value;
 }
 
-/* Returns an array with room for one more item. A full array moves to new memory of the arena, with
-   twice the room. NULL if there is no memory. */
+/* Returns an array with room for one more item. A full array is moved to new memory in the arena,
+   twice as large. NULL if there is no memory. */
 static void *phi__opreq_room(phi_arena *arena, void *old, size_t count, size_t *cap, size_t size) {
     if (count < *cap) return old;
     size_t most = *cap > 0 ? *cap * 2 : 8;
@@ -434,11 +434,11 @@ PHI__FN phi_status phi__opreq_build(phi__openapi_request *r) {
 /* Files are read in slices, from the directories in phi_openapi_desc.upload_roots. Links are
    resolved first. The pieces of the body point into the arena and into the files' bytes. */
 
-enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* bytes of the files of one request */
+enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* bytes of all files of one request */
 
 enum {
     PHI__OPENAPI_BODY_READ = 65536, /* bytes of a file in one slice */
-    PHI__OPENAPI_BODY_PATHS = 128   /* units of work with paths in one slice: files_in.h */
+    PHI__OPENAPI_BODY_PATHS = 128   /* units of work on paths in one slice: see files_in.h */
 };
 
 static phi_status phi__body_add_piece(phi__openapi_body *b, phi_str piece) {
@@ -533,7 +533,7 @@ static phi_status phi__body_file_open(phi__openapi_body *b) {
     return PHI_BUSY;
 }
 
-/* Resolves the file's path, then each root until the file lies in one. */
+/* Resolves the file's path, and then the roots until one contains the file. */
 static phi_status phi__body_file_place(phi__openapi_body *b) {
     const char *const *roots = b->r->op->api->desc.upload_roots;
     size_t units = PHI__OPENAPI_BODY_PATHS;
@@ -578,7 +578,7 @@ static bool phi__body_is_path(const phi_json *value) {
     return phi_json_is(phi_json_get(value, "path"), PHI_JSON_STRING);
 }
 
-/* Returns the first type of a list that is no range; empty if there is none. */
+/* Returns the first type of a list that is not a range; empty if there is none. */
 static phi_str phi__body_first_type(phi_str types) {
     while (types.len > 0) {
         size_t comma = phi__str_find(types, 0, ",");
@@ -636,7 +636,7 @@ static void phi__body_header(phi__openapi_body *b, phi_str name, phi_str value) 
     phi__buf_text(&b->text, "\r\n");
 }
 
-/* Writes one part. PHI_BUSY: its file must be read. */
+/* Writes one part. PHI_BUSY: the part's file must be read first. */
 static phi_status phi__body_part(phi__openapi_body *b, const phi_json *value) {
     const phi__operation_property *property = b->property;
     bool file = property != NULL && property->file;
@@ -676,7 +676,7 @@ static phi_status phi__body_part(phi__openapi_body *b, const phi_json *value) {
     return PHI_OK;
 }
 
-/* Returns the next value. The items of an array become parts of the same name. */
+/* Returns the next value. Each item of an array becomes a part with the name of the array. */
 static const phi_json *phi__body_next(phi__openapi_body *b) {
     for (;;) {
         const phi_json *value = b->in_items ? phi_json_next(&b->items) : NULL;

@@ -44,7 +44,8 @@ PHI__FN phi_status phi__opreq_build(phi__openapi_request *r);
 PHI__FN phi_status phi__opreq_refuse(phi__openapi_request *r, const char *format, ...)
     PHI_PRINTF(2, 3);
 
-/* Adds a copied header. If one has this name, it stays unless `replaces` is set. PHI_NO_MEMORY. */
+/* Adds a copy of a header. An existing header of this name stays unless `replaces` is set. Can fail
+   with PHI_NO_MEMORY. */
 PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str value,
                                   bool replaces);
 
@@ -56,7 +57,7 @@ typedef struct phi__openapi_file {
 } phi__openapi_file;
 
 typedef struct phi__openapi_body {
-    phi__openapi_request *r; /* borrowed; gets the Content-Type and the message of a refusal */
+    phi__openapi_request *r; /* borrowed; receives the Content-Type and the message of a refusal */
     phi_call call;
     phi_str *pieces; /* in the arena */
     size_t count, cap, file_bytes;

@@ -14,7 +14,8 @@
 #define PHI__MODE_TOOL(verdict, tool, path, reason)                                                \
     PHI__MODE_RULE(verdict, tool, NULL, NULL, NULL, NULL, path, reason, NULL)
 /* Make rules that allow commands. `options` lists all allowed options, from the manuals of GNU,
-   git, ripgrep and tree. KNOWN is for commands that only print; `without` requires known words. */
+   git, ripgrep and tree. PHI__MODE_KNOWN is for commands that only print. A rule with `without`
+   requires that all words are known. */
 #define PHI__MODE_BOTH(command, without, options)                                                  \
     PHI__MODE_RULE(ALLOW, "bash", command, NULL, without, NULL, "./**", "it only reads", options)
 #define PHI__MODE_READS(command, without) PHI__MODE_BOTH(command, without, NULL)
@@ -53,7 +54,7 @@
     "/dev/mapper/*|/dev/md[0-9]*|/dev/loop*|/dev/disk[0-9]*|/dev/rdisk*|/dev/nbd*|/dev/zd*|"       \
     "/dev/block/**"
 
-/* Programs that run the program they read, and programs that read from the network. */
+/* Programs that execute the code they read, and programs that read from the network. */
 #define PHI__MODE_READERS                                                                          \
     "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|."
 #define PHI__MODE_LANGUAGES                                                                        \
@@ -274,10 +275,10 @@ typedef struct phi__check_part {
     phi__subject *subject;
 } phi__check_part;
 
-enum { PHI__CHECK_SHOWN = 200 }; /* bytes of a command or a path in a message */
+enum { PHI__CHECK_SHOWN = 200 }; /* most bytes of a command or a path in a message */
 
 /* True if the command only sets variables that have small letters in their names. Variables that
-   change what programs do (PATH, LD_PRELOAD) have none. */
+   change what programs do (PATH, LD_PRELOAD) have no small letters. */
 static bool phi__check_only_variables(const phi__sh_command *c) {
     for (size_t i = 0; i < c->assigned_count; i++) {
         phi_str text = c->assigned[i].text;
@@ -342,8 +343,8 @@ static phi_status phi__check_part_now(phi__checking *checking, bool only_strict)
     return subject->lost ? PHI_NO_MEMORY : checking->each(checking->ctx, &part);
 }
 
-/* Decides on each command and each redirection of a line. For programs that only run others, and
-   for variables, only rules that ask or deny count. */
+/* Decides on each command and each redirection of a line. For a command that only runs others, or
+   only sets variables, only rules that ask or deny count. */
 static phi_status phi__check_commands(phi__checking *checking, const phi__shell *shell) {
     /* Files that keep nothing, and standard streams. /dev/stdin is not among them: writing to it
        changes the file that the command reads. */
@@ -456,8 +457,8 @@ static bool phi__always_quote(const phi__always *a, phi_str text, const char **o
 
 /* Appends a rule, unless there is one with the same command. */
 static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
-    /* The rule names the tool's source, except for the host's own shells and built-in tools.
-       Without a source, a rule allows no other source's tool with such a name. */
+    /* The rule names the tool's source, except for the host's own shells and built-in tools. A rule
+       without a source allows no other source's tool that has the name of one of these. */
     if ((a->source.len > 0 ||
          !phi__rules_own(a->permissions->shell_tools, phi_str_of(rule->tool))) &&
         !phi__always_quote(a, a->source, &rule->source))
@@ -478,7 +479,7 @@ static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
 /* For these commands, SCOPE_KIND allows all calls with these options and files of the workspace,
    since neither changes what the command does. For all others, only the exact words are allowed. */
 typedef struct phi__always_known {
-    const char *command; /* a pattern for each word that the rule keeps */
+    const char *command; /* the words that the rule keeps; each is a pattern */
     const char *options;
 } phi__always_known;
 
@@ -495,7 +496,7 @@ static const phi__always_known phi__always_commands[] = {
     {"git add", "-[AnuvN]|--all|--update|--dry-run|--verbose|--intent-to-add"},
     {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
 
-/* True if the command begins with words that match the pattern. *count is their number. */
+/* True if the command begins with *count words that match the pattern. */
 static bool phi__always_begins(const phi__sh_command *c, const char *command, size_t *count) {
     phi_str rest = phi_str_of(command), pattern;
     for (*count = 0; phi__wild_word(&rest, &pattern); (*count)++)
@@ -517,7 +518,7 @@ static bool phi__always_words(const phi__always *a, const phi__sh_command *c, si
     return phi__always_keep(a, &words, out);
 }
 
-/* For SCOPE_KIND: replaces *rule by a rule on all such commands, if that rule allows this one. */
+/* For SCOPE_KIND: widens *rule to all commands of this kind, if it then allows this command. */
 static phi_status phi__always_kind(const phi__always *a, phi__subject *subject,
                                    phi_permission_rule *rule) {
     const phi_permission_rule *which;
@@ -544,7 +545,7 @@ static phi_status phi__always_command(phi__always *a, phi__subject *subject) {
     for (size_t i = 0; i < c->count; i++)
         if (!c->words[i].known || c->words[i].text.len == 0)
             return phi__always_refuse(a, subject, "not all of its words are known");
-    phi_str name = phi__glob_name(c->words[0].text); /* /bin/rm and rm-9.1 are rm, too */
+    phi_str name = phi__glob_name(c->words[0].text); /* /bin/rm and rm-9.1 count as rm */
     while (name.len > 1 && strchr("0123456789.-", name.at[name.len - 1]) != NULL) name.len--;
     for (size_t i = 1; i < c->count && phi__str_is(name, "rm"); i++)
         if (phi__among(c->words[i].text, "-[!-]*[rR]*|-[rR]*|--r*"))
@@ -614,8 +615,8 @@ static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
     phi__always *a = (phi__always *)ctx;
     phi__subject *subject = part->subject;
     if (part->verdict == PHI_PERMISSION_ALLOW) return PHI_OK;
-    /* True if the rule itself asks. A rule that denies also asks, about calls that only may match
-       it, but no other rule overrides that. */
+    /* A rule that itself asks can be overridden. If a rule that denies only may match the call, the
+       verdict is also to ask, but no rule overrides this verdict. */
     if (part->rule != NULL && part->verdict == PHI_PERMISSION_ASK &&
         part->rule->verdict == PHI_PERMISSION_ASK && a->scope == PHI_PERMISSION_SCOPE_EXACT) {
         a->asked = true;
@@ -815,7 +816,7 @@ static void phi__perm_done(phi_hook *hook, uint32_t rounds) {
     hook->waited |= rounds < PHI__PERM_MOST ? rounds + 1 : (uint32_t)PHI__PERM_MOST;
 }
 
-/* Calls hook_fn for an allowed call. The reply so far, if any, replaces the arguments. */
+/* Calls hook_fn for an allowed call. If there is a reply already, it replaces the arguments. */
 static phi_verdict phi__perm_next(const phi_permissions *p, phi_hook *hook) {
     phi_hook inner = *hook;
     uint32_t asked = hook->waited & PHI__PERM_MOST;
@@ -846,7 +847,7 @@ static phi_verdict phi__perm_ask(phi_permissions *p, phi_hook *hook) {
     return verdict;
 }
 
-/* Calls the host's hooks. If one of them denies the call, it is denied. */
+/* Calls the host's hooks. If one of them denies the call, the call is denied. */
 static phi_verdict phi__perm_host(phi_permissions *p, phi_hook *hook, bool ask) {
     phi_verdict verdict = PHI_ALLOW;
     bool busy = p->busy;
@@ -913,7 +914,7 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     phi_memory_init(&memory, &desc.allocator, 0);
     p = (phi_permissions *)phi__alloc(&memory, sizeof *p);
     if (p == NULL) return phi__perm_refuse(error, PHI_NO_MEMORY, "no memory");
-    p->memory = memory; /* its count includes the object itself */
+    p->memory = memory; /* the copied count includes the object itself */
     phi_arena_init(&p->arena, &p->memory, 0);
     phi_arena_init(&p->rules_arena, &p->memory, 0);
     phi__buf_init(&p->why, &p->memory);

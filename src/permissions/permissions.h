@@ -10,12 +10,12 @@
        desc.hook_user_data = permissions;
 
    A call is allowed, asked about, or denied. Among matching rules, deny counts before ask, and ask
-   before allow. If no rule matches, phi_permission_rules.otherwise counts. The order of rules has
-   no meaning. A shell's command line is parsed. Rules decide on each of its commands, whatever
-   pipe, substitution or program (env, xargs, bash -c) runs it, and on each redirection as on a call
-   of write_file or read_file. The strictest verdict counts. A line that cannot be parsed with
-   certainty is allowed only by rules that allow every command. If it cannot be parsed to its end,
-   it is also asked about if any rule asks about commands or denies them.
+   before allow. If no rule matches, the verdict is phi_permission_rules.otherwise. The order of
+   rules has no meaning. A shell's command line is parsed. Rules decide on each of its commands,
+   whatever pipe, substitution or program (env, xargs, bash -c) runs the command, and on each
+   redirection as on a call of write_file or read_file. The strictest verdict counts. A line that
+   cannot be parsed with certainty is allowed only by rules that allow every command. If the parser
+   cannot reach the line's end, and any rule asks about commands or denies them, phi also asks.
 
    This is no sandbox. Rules do not see aliases, functions of a profile, values of variables,
    scripts that are written and then run, or whatever an allowed program does. Links in paths are
@@ -56,20 +56,21 @@ typedef struct phi_permission_rule {
     /* For a file: an absolute path, one that begins with "~/", or one relative to the workspace.
        The workspace and all below it are "./" "**". Here * does not match a slash, and ** does. A
        "!" before the pattern means all paths that do not match it. In a command, a rule that allows
-       must match every word with a / or .., and other rules one word. In a call of a tool that is
-       not phi's own, other rules match any text of the arguments. */
+       must match every word with a / or .., and other rules only one word. In a call of a tool that
+       is not phi's own, rules that ask or deny match any text of the arguments. */
     const char *path;
     const char *host;     /* host of the URL: "example.com|*.example.org" */
     const char *argument; /* name of a member of the arguments, for `matches` */
-    const char *matches;  /* pattern of its text; without `argument`: of all arguments as JSON */
-    const char *reason;   /* shown to the model and to the person who is asked */
+    /* Pattern of the text of `argument`; of all arguments as JSON if `argument` is NULL. */
+    const char *matches;
+    const char *reason; /* shown to the model and to the person who is asked */
     /* For a command: all options that it may have, one alternative each. "" allows no option.
-       "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. No word may be
-       there that the shell could expand to an option ($NAME, *.c; but a*.c may be there). */
+       "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. The command may
+       have no word that the shell could expand to an option ($NAME, *.c; but a*.c is allowed). */
     const char *options;
     /* A pattern of the tool's phi_tool.source; "" is the host's own tools. NULL: tools of any
-       source, but a rule that allows tools by name then allows no other source's tool that has the
-       name of a shell or of a built-in tool. */
+       source. But without a source, a rule that allows tools by name does not allow another
+       source's tool with the name of a shell or of a built-in tool. */
     const char *source;
 } phi_permission_rule;
 
@@ -84,7 +85,7 @@ typedef enum phi_permission_mode {
        asks about all else. */
     PHI_PERMISSION_MODE_DEFAULT = 0,
     PHI_PERMISSION_MODE_PLAN,         /* the same rules, but all else is denied */
-    PHI_PERMISSION_MODE_ACCEPT_EDITS, /* as the default, and allows writing in the workspace */
+    PHI_PERMISSION_MODE_ACCEPT_EDITS, /* the default rules, plus writing in the workspace */
     /* Allows all but destructive commands and private keys. Asks if a call may be one of these. */
     PHI_PERMISSION_MODE_ALL
 } phi_permission_mode;
@@ -112,9 +113,9 @@ typedef struct phi_permissions_desc {
     /* absolute path; copied (default: not known, and only "~" names the home directory) */
     const char *home;
     const char *shell_tools; /* a pattern of names; copied (default "bash") */
-    /* The host's scripts and configuration. Even if a rule allows it, phi asks before such a file
-       is written, and before a command copies, moves or removes it or a directory that contains it.
-       Relative paths are in the workspace. NULL-ended; copied (default: none) */
+    /* The host's scripts and configuration. Even if a rule allows the call, phi asks before such a
+       file is written, and before a command copies, moves or removes such a file or a directory
+       that contains one. Relative paths are in the workspace. NULL-ended; copied (default: none) */
     const char *const *protected_paths;
     /* Called for each call that is asked about; it may return PHI_WAIT. hook->text says why the
        call is asked about (default: such calls are denied with a message) */
@@ -125,8 +126,9 @@ typedef struct phi_permissions_desc {
     void *user_data; /* passed to ask_fn and hook_fn */
 } phi_permissions_desc;
 
-/* Returns NULL if there is no memory, or for a fault of desc, which `error` (may be NULL) names.
-   Free it when no agent uses it. If ask_fn or hook_fn frees it, it lives until that returns. */
+/* Makes permissions. NULL if there is no memory, or if desc has a fault, which `error` (may be
+   NULL) names. Free the permissions when no agent uses them. If ask_fn or hook_fn frees them, they
+   live until that function returns. */
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *desc,
                                              phi_parse_error *error);
 PHI_API void phi_permissions_free(phi_permissions *permissions); /* NULL is harmless */
@@ -151,8 +153,8 @@ typedef struct phi_permission_call {
 } phi_permission_call;
 
 /* Returns the verdict of the rules on a call. *why (why may be NULL) is the reason in words, valid
-   until the next call of any function on these permissions. Without memory, a call that is not
-   denied gets PHI_PERMISSION_ASK. */
+   until the next call of any function on these permissions. If there is no memory, a call that is
+   not denied gets PHI_PERMISSION_ASK. */
 PHI_API phi_permission phi_permissions_check(phi_permissions *permissions,
                                              const phi_permission_call *call, phi_str *why);
 
@@ -161,11 +163,12 @@ typedef enum phi_permission_scope {
     PHI_PERMISSION_SCOPE_KIND       /* "git add *", the path's directory, any call of a tool */
 } phi_permission_scope;
 
-/* "Always allow this": makes the narrowest rules that allow a call, in the arena. Show them, then
-   pass them to phi_permissions_add(). They name the call's source if it has one. If out->count is
-   0, the call is allowed already. PHI_REJECTED: no rule should allow it, because a rule denies it
-   (for SCOPE_KIND, also if a rule asks), a word is not known, or it deletes without asking. *why
-   (why may be NULL) then says so, and is valid as above. PHI_NO_MEMORY. */
+/* "Always allow this": makes the narrowest rules that allow a call, in the arena. Show the rules to
+   a person, then pass them to phi_permissions_add(). The rules name the call's source if it has
+   one. If out->count is 0, the call is allowed already. PHI_REJECTED: no rule should allow the
+   call, because a rule denies it (for SCOPE_KIND, also if a rule asks), a word is not known, or the
+   call deletes without asking. *why (why may be NULL) then has the reason, valid as above.
+   PHI_NO_MEMORY. */
 PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
                                           const phi_permission_call *call,
                                           phi_permission_scope scope, phi_arena *arena,

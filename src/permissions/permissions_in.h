@@ -19,7 +19,7 @@ struct phi_permissions {
     phi_hook_fn ask_fn, hook_fn;
     void *user_data;
     phi__buf why;
-    phi__buf question; /* hook->text: a copy of `why`, which changes if ask_fn checks calls */
+    phi__buf question; /* hook->text: a copy, because `why` changes if ask_fn checks calls */
     bool busy;         /* a callback of the host is running */
     bool freed;        /* phi_permissions_free() was called meanwhile */
 };
@@ -30,7 +30,7 @@ typedef struct phi__subject {
     const char *shell_tools;      /* a pattern of tool names */
     phi_str tool, source;         /* source: as in phi_hook; empty: the host's own */
     phi_str arguments;            /* JSON text */
-    const phi_json *root;         /* parsed arguments; NULL: they are no JSON */
+    const phi_json *root;         /* parsed arguments; NULL if they are not JSON */
     const phi__shell *shell;
     const phi__sh_command *command; /* a command of the shell's line; NULL: none */
     size_t index;                   /* index of `command` */
@@ -38,10 +38,10 @@ typedef struct phi__subject {
     bool file, writes; /* file: the part is a redirection, which writes or reads `path` */
     phi__sh_word path;
     bool lost;     /* an allocation failed */
-    bool may;      /* a shell pattern matches if one of its files may be the rule's */
+    bool may;      /* a shell pattern matches if it may find a file of the rule */
     bool overlong; /* a rule matches because a path is longer than any file's */
     size_t tries;  /* parts of words that were compared with paths */
-    size_t work;   /* words and commands that were looked at */
+    size_t work;   /* words and commands that were examined */
     phi_memory *memory;
 } phi__subject;
 
@@ -53,7 +53,7 @@ static inline bool phi__allows(const phi_permission_rule *rule) {
 PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules, phi__subject *subject,
                                          const phi_permission_rule **which);
 
-/* True if rules ask about or deny commands of this tool, which an unparsed line may hold. */
+/* True if rules ask about or deny commands of this tool. An unparsed line may be such a command. */
 PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules, const phi__subject *subject);
 
 /* True if the command runs after a cd and may read or run files of that directory. If path is set,

@@ -9,7 +9,7 @@ enum {
     PHI__PATHS_MOST = 4095,       /* bytes of the longest path that a file can have */
     PHI__PATHS_LETTERS_MOST = 32, /* option letters before a path in one word: "-tfile" */
     PHI__PATHS_TRIES_MOST = 4000, /* word parts of a line that are compared with paths */
-    PHI__PATHS_DEPTH = 32         /* levels of nesting in a tool's arguments */
+    PHI__PATHS_DEPTH = 32         /* most levels of nesting in a tool's arguments */
 };
 
 static bool phi__paths_holds(phi_str text, const char *chars) {
@@ -123,7 +123,7 @@ static phi_str phi__paths_shell(const phi__subject *subject, phi_str path, phi__
 
 /* ---- one word ---- */
 
-/* True if `glob` finds source files only ("*.c"), and `alternative` hidden ones (".env.*"). */
+/* True if `glob` finds only source files ("*.c"), and `alternative` hidden files (".env.*"). */
 static bool phi__paths_sources(phi_str glob, phi_str alternative) {
     static const char sources[] =
         "*.c|*.h|*.cc|*.hh|*.cpp|*.hpp|*.cxx|*.m|*.py|*.js|*.jsx|*.ts|*.tsx|*.mjs|*.vue|*.go|*.rs|"
@@ -327,7 +327,7 @@ static bool phi__paths_parts_of(phi__subject *subject, const phi_permission_rule
 }
 
 /* True if subject->command names a file of the rule. For a rule that allows, every directory and
-   every path of the command must be one of the rule's. */
+   every path of the command must match the rule. */
 static bool phi__paths_command(phi__subject *subject, const phi_permission_rule *rule) {
     const phi__sh_command *c = subject->command;
     const phi__sh_dirs *dirs = c->dirs;
@@ -361,8 +361,8 @@ static bool phi__paths_command(phi__subject *subject, const phi_permission_rule 
 enum {
     PHI__READS_RUN = 3,       /* letters in a row that count as a word */
     PHI__READS_CONTEXT = 3,   /* digits of a line count (-C 100) that shows most lines */
-    PHI__READS_OPERANDS = 16, /* operands of a command that are examined */
-    PHI__READS_CHOICES = 64   /* file patterns of a command; more count as all files */
+    PHI__READS_OPERANDS = 16, /* most operands of a command that are examined */
+    PHI__READS_CHOICES = 64   /* most file patterns of a command; more count as all files */
 };
 
 /* False if a file pattern is empty, or only leaves files out: "!*.c". */
@@ -370,8 +370,8 @@ static bool phi__reads_narrows(phi_str glob) { return glob.len > 0 && glob.at[0]
 
 /* ---- what a search looks for ---- */
 
-/* True if an alternative of a regular expression has a word that every line found must contain: the
-   word is in no group and no set, and its last letter is not optional. */
+/* True if an alternative of a regular expression has a word that must be in every matching line:
+   the word is in no group and no set, and its last letter is not optional. */
 static bool phi__reads_word(phi_str text) {
     size_t run = 0;
     unsigned open = 0;
@@ -409,8 +409,8 @@ static bool phi__reads_dumps(phi_str pattern) {
 
 typedef struct phi__reads_program {
     const char *names;
-    const char *deep;   /* option letters that make it read directories; NULL: it always does */
-    const char *longer; /* pattern of the long options that make it read directories */
+    const char *deep;   /* option letters with which it reads directories; NULL: it always does */
+    const char *longer; /* pattern of the long options with which it reads directories */
     const char *values; /* option letters that take a value */
     bool searches;      /* the first operand is the search pattern */
     bool shown;         /* hidden files are skipped */
@@ -454,7 +454,7 @@ PHI__FN void phi__reads_put(phi__buf *out, phi_str glob) {
     }
 }
 
-/* Adds the pattern `start` + `between` + `rest` to the command's `also`. */
+/* Adds a pattern to the command's `also`: the texts `start`, `between` and `rest` joined. */
 static void phi__reads_add(phi__reads *r, phi_str start, const char *between, phi_str rest,
                            bool below) {
     phi__sh_word *all;
@@ -619,7 +619,7 @@ static void phi__reads_operands(phi__reads *r) {
 
 static const phi__reads_program phi__reads_git_grep = {"", NULL, "", "ABCmef", true, false, false};
 
-/* Adds the file patterns that git itself expands; in "git grep" those after the search pattern. */
+/* Adds the file patterns that git itself expands. In "git grep", they follow the search pattern. */
 static void phi__reads_git(phi__reads *r) {
     static const char named[] = "ls-files|ls-tree|status|branch|tag|add|remote|config|check-ignore";
     const phi__sh_command *c = r->c;
@@ -737,7 +737,7 @@ static bool phi__hosts_number(phi_str host) {
     return odd || dots != 3;
 }
 
-/* Appends whatever a program may take for the host: no user name, no port, no last dot. */
+/* Appends the text that a program may take for the host, without user name, port and last dot. */
 static void phi__hosts_may(phi_str url, phi__buf *out) {
     size_t at = phi__hosts_scheme(url), end;
     if (at < url.len && url.at[at] == ':' && phi__hosts_remote(phi__str(url.at, at)))
@@ -965,7 +965,7 @@ static bool phi__rules_tired(phi__subject *subject, size_t work) {
     return subject->work > PHI__RULES_WORK_MOST;
 }
 
-/* True if the command is one of these programs, or may run one. */
+/* True if the command is one of these programs, or may run one of them. */
 static bool phi__rules_named(const phi__sh_command *c, const char *names) {
     for (size_t i = 0; i < c->count; i++) {
         if (i > 0 && c->quiet && !c->wraps) break;
@@ -974,12 +974,12 @@ static bool phi__rules_named(const phi__sh_command *c, const char *names) {
     return c->count == 0 && phi__among(phi__str("", 0), names);
 }
 
-/* True if a command calls the function that another one is in. */
+/* True if command `c` calls the function that contains command `in`. */
 static bool phi__rules_calls(const phi__sh_command *c, const phi__sh_command *in) {
     return c->count > 0 && in->function.len > 0 && phi_str_equal(c->words[0].text, in->function);
 }
 
-/* True if a command is one of these programs, or calls a function that contains one. */
+/* True if a command is one of these programs, or calls a function that contains one of them. */
 static bool phi__rules_runs(phi__subject *subject, const char *names, size_t index) {
     const phi__sh_command *all = subject->shell->commands, *c = &all[index];
     if (phi__rules_named(c, names)) return true;
@@ -1016,8 +1016,8 @@ static bool phi__rules_piped_to(phi__subject *subject, const phi_permission_rule
     return false;
 }
 
-/* True if the command, or a caller of the function that it is in, receives output of one of the
-   rule's programs: by a pipe, a substitution or a here-document. */
+/* True if the command receives output of one of the rule's programs by a pipe, a substitution or a
+   here-document. If the command is in a function, its caller may receive the output instead. */
 static bool phi__rules_piped(phi__subject *subject, const phi_permission_rule *rule) {
     const phi__sh_command *all = subject->shell->commands;
     if (phi__rules_piped_to(subject, rule, subject->index)) return true;
@@ -1079,8 +1079,8 @@ static bool phi__rules_choice(phi__subject *subject, const phi_permission_rule *
     return matches;
 }
 
-/* True if a search tool may read a file of the rule. It reads the files that match "include";
-   without "include", all files in its directory. */
+/* True if a search tool may read a file of the rule. The tool reads the files that match "include",
+   or, without "include", all files in its directory. */
 static bool phi__rules_searched(phi__subject *subject, const phi_permission_rule *rule) {
     phi_str include = phi_json_str(phi_json_get(subject->root, "include"), "");
     phi_str path = phi__rules_path_of(subject->root);
@@ -1128,7 +1128,7 @@ static bool phi__rules_argument(const phi__subject *subject, const phi_permissio
            phi__among(phi_json_str(member, ""), rule->matches);
 }
 
-/* True if the rule restricts the words of commands, or what commands work on. */
+/* True if the rule restricts commands: their words, options, input, paths or hosts. */
 static bool phi__rules_narrow(const phi_permission_rule *rule) {
     return (rule->command != NULL && strcmp(rule->command, "*") != 0) || rule->with != NULL ||
            rule->without != NULL || rule->piped != NULL || rule->path != NULL ||
@@ -1214,7 +1214,7 @@ static bool phi__rules_later(phi__subject *subject, const phi_permission_rule *r
         phi_str text = phi__rules_name(&part, true);
         size_t begin, end, k = 0;
         while (k < text.len && !phi__is_alnum(text.at[k])) k++;
-        /* A word that is partly an expansion or a pattern may become such a name. */
+        /* A word that is partly an expansion or a pattern may become the name of a program. */
         bool partly = k < text.len && (phi__rules_certain(text, &begin, &end) ||
                                        phi__str_find(text, 0, "$") == SIZE_MAX);
         if (!phi__wild_any(name, text, false) &&
@@ -1247,7 +1247,7 @@ static bool phi__rules_says(phi__subject *subject, const phi_permission_rule *ru
 PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules, phi__subject *subject,
                                          const phi_permission_rule **which) {
     phi_permission strictest = rules->otherwise, verdict;
-    bool settled = false; /* a rule allows this very call */
+    bool settled = false; /* a rule allows exactly this call */
     *which = NULL;
     for (size_t i = 0; i < rules->count; i++) {
         const phi_permission_rule *rule = &rules->rules[i];

@@ -27,7 +27,7 @@ typedef struct phi__sh {
     phi__sh_sort sort;
     const phi__sh_word *body; /* the here-document being read; NULL: none */
     phi__sh_here here[PHI__SH_HERE_MOST];
-    /* here-documents not read yet: all, and those of enclosing lists */
+    /* here-documents not read yet: of all lists; of the enclosing lists only */
     size_t here_count, here_outer;
 } phi__sh;
 
@@ -374,7 +374,7 @@ static void phi__sh_secret(phi__sh *p, const char *from) {
         phi__sh_doubt(p, "a variable with the name of a key or a password");
 }
 
-/* True if a "${" only takes a variable's value. Other forms assign, or evaluate the value. */
+/* True if a "${" only takes a variable's value. Other forms assign a value, or evaluate it. */
 static bool phi__sh_parameter(const phi__sh *p) {
     const char *at = p->at, *end = p->end;
     if (end - at > 1 && at[0] == '#' && at[1] != '}') at++;
@@ -434,7 +434,7 @@ static void phi__sh_arithmetic(phi__sh *p) {
     p->depth--;
 }
 
-/* Reads an expansion, or a $ alone, at a $ or a backquote. The buffer stays as it was. */
+/* At a $ or a backquote: reads an expansion, or a single $. The buffer stays as it was. */
 static void phi__sh_expansion(phi__sh *p, bool in_quotes) {
     char c = *p->at++, next = phi__sh_next(p, 0);
     if (c == '`')
@@ -470,7 +470,7 @@ typedef struct phi__sh_reading {
     size_t begin; /* start of the word in the buffer */
 } phi__sh_reading;
 
-/* Puts the source text in the buffer from `len` on, because its meaning is not known. */
+/* Replaces the buffer's text from `len` on by the source text, whose meaning is not known. */
 static void phi__sh_keep(phi__sh *p, phi__sh_reading *r, const char *from, size_t len) {
     r->word.known = false;
     p->buf.len = len;
@@ -532,7 +532,8 @@ static void phi__sh_parens(phi__sh *p) {
     p->depth--;
 }
 
-/* Reads a parenthesis in a word. After "=", it begins an array. False if it ends the word. */
+/* Reads a parenthesis in a word. After "=", the parenthesis begins an array. False if the word ends
+   before the parenthesis. */
 static bool phi__sh_paren(phi__sh *p, phi__sh_reading *r) {
     const char *from = p->at;
     size_t len = p->buf.len;
@@ -663,7 +664,7 @@ static void phi__sh_here_read(phi__sh *p, const phi__sh_here *here) {
         /* In a substitution, bash also ends a here-document at a line such as "END x)". */
         bool uncertain = line.len > n && memcmp(line.at, here->end.at, n) == 0 &&
                          memchr(line.at + n, ')', line.len - n) != NULL;
-        /* A continued line of an unquoted here-document may end it, or hide its end. */
+        /* A continued line of an unquoted here-document may end the document, or hide its end. */
         while (slashes < line.len && line.at[line.len - 1 - slashes] == '\\') slashes++;
         if (!here->quoted && slashes % 2 == 1) uncertain = true;
         /* In some shells, the end word right after a substitution ends the here-document. */
@@ -891,7 +892,7 @@ static void phi__sh_test_compared(phi__sh *p, const phi__sh_word *left) {
 
 static void phi__sh_test_all(phi__sh *p);
 
-/* Reads one test, which may be negated, or several tests in parentheses. */
+/* Reads one test, with or without a "!", or several tests in parentheses. */
 static void phi__sh_test_one(phi__sh *p) {
     phi__sh_word word, right;
     do phi__sh_lines(p);
@@ -1088,8 +1089,8 @@ static bool phi__sh_assigns(phi__sh *p, const char *from) {
 
 static void phi__sh_command_read(phi__sh *p, bool compound);
 
-/* Reads the body of a function after NAME (). The body must be a compound command, and no function;
-   only other shells accept a simple command. */
+/* Reads the body of a function after NAME (). The body must be a compound command other than a
+   function. A simple command is accepted only by other shells. */
 static void phi__sh_function(phi__sh *p, phi_str name) {
     phi_str outer = p->function;
     size_t i = p->out->count;
@@ -1105,7 +1106,7 @@ static void phi__sh_function(phi__sh *p, phi_str name) {
 }
 
 static void phi__sh_argument(phi__sh *p, phi__sh_command *command) {
-    /* A reserved word here is split over two lines, or has no meaning in this place. */
+    /* A reserved word in this place is split over two lines, or has no meaning. */
     static const char reserved[] =
         "!|{|}|[[][[]|if|then|else|elif|fi|do|done|for|while|until|case|esac|select|time|coproc|"
         "function|in|]]";
@@ -1165,7 +1166,7 @@ static bool phi__sh_closes(const phi__sh *p) {
 }
 
 /* If the commands from index `from` on call the function being defined at least `calls` times, adds
-   a command named like the classic fork bomb. Examples: f() { f | f & }, f() { f & f; }. */
+   a command with the name of the classic fork bomb. Examples: f() { f | f & }, f() { f & f; }. */
 static void phi__sh_bomb(phi__sh *p, size_t from, size_t calls) {
     phi__sh_word word = phi__dirs_word(":(){:|:&};:");
     size_t n = 0;

@@ -21,12 +21,12 @@
 
 /* ---- patterns: *, ?, sets, and alternatives ----
 
-   Matching takes time in proportion to pattern length times text length at most; for paths, to
-   pattern length times the square of text length. */
+   Matching takes at most time in proportion to the pattern's length times the text's length. For
+   paths, the text's length is squared. */
 
 /* How ** of a glob treats hidden files. */
 typedef enum phi__wild_hidden {
-    PHI__WILD_SEEN = 0, /* matches their names, but enters few hidden directories */
+    PHI__WILD_SEEN = 0, /* matches names of hidden files, but enters few hidden directories */
     PHI__WILD_LEFT_OUT, /* matches no leading dot */
     PHI__WILD_ENTERED   /* also matches files in hidden directories */
 } phi__wild_hidden;
@@ -38,10 +38,10 @@ PHI__FN bool phi__wild_any(phi_str pattern, phi_str text, bool path);
 /* True if the text is one of these names, given as a pattern whose wildcards match slashes, too. */
 PHI__FN bool phi__among(phi_str text, const char *names);
 
-/* True if a file that the shell's pattern `glob` finds may match the path `pattern`; also true in
-   doubt. A * of the glob matches neither a slash nor a leading dot; ** matches both. If `pattern`
-   begins with **, the ** of the glob enters no hidden directory, unless PHI__WILD_ENTERED is given
-   and `pattern` does not end in a star. */
+/* True if a file that the shell's pattern `glob` finds may match the path `pattern`, or if that is
+   in doubt. A * of the glob matches neither a slash nor a leading dot; ** matches both. If
+   `pattern` begins with **, the ** of the glob enters no hidden directory, unless PHI__WILD_ENTERED
+   is given and `pattern` does not end in a star. */
 PHI__FN bool phi__wild_meets(phi_str pattern, phi_str glob, phi__wild_hidden hidden);
 
 /* Takes the next alternative off the pattern `rest`. False if there is none. */
@@ -53,11 +53,11 @@ PHI__FN bool phi__wild_word(phi_str *rest, phi_str *word);
 /* ---- a command line ---- */
 
 enum {
-    PHI__SH_DEPTH = 48,           /* levels of nesting */
-    PHI__SH_LEVELS = 8,           /* levels of programs that run others */
+    PHI__SH_DEPTH = 48,           /* most levels of nesting */
+    PHI__SH_LEVELS = 8,           /* most levels of programs that run others */
     PHI__SH_BYTES_MOST = 65536,   /* bytes of a line */
     PHI__SH_COMMANDS_MOST = 1000, /* commands of a line */
-    PHI__SH_WORDS_MOST = 4000,    /* words of a line, and of the lines in it */
+    PHI__SH_WORDS_MOST = 4000,    /* words of a line and of the lines that it runs */
     PHI__SH_HERE_MOST = 16,       /* here-documents that one line begins */
     PHI__SH_DIRS_MOST = 4         /* directories that a command may run in */
 };
@@ -67,7 +67,7 @@ typedef struct phi__sh_word {
     bool known;              /* no expansion, glob or brace: the shell uses `text` as it is */
     bool quoted;             /* a part of the word is quoted */
     bool pipe;               /* the word is one process substitution */
-    bool braces;             /* the shell makes several words of a {a,b} in it */
+    bool braces;             /* a {a,b} in the word makes several words of it */
     bool below;              /* a pattern of the files below a named directory: see rules.c */
     phi__wild_hidden hidden; /* how ** of a pattern treats hidden files */
 } phi__sh_word;
@@ -100,20 +100,20 @@ typedef struct phi__sh_command {
     size_t inputs;       /* number of redirections of descriptor 0; the last one counts */
     bool reads;          /* input comes from another command, a file or a text */
     bool by_pipe;        /* input comes from another command, unless `inputs` > 0 */
-    /* 1 + index of the redirections of a compound command that give it its input; 0: none */
+    /* 1 + index of the redirections of a compound command that give this one its input; 0: none */
     size_t fed;
     bool wraps;         /* it only runs other commands, which are in the list */
     size_t pipe_from;   /* index of the first command of its pipe */
     bool prints;        /* another command of its pipe reads its output */
     unsigned level;     /* number of programs around it that run others */
-    bool posix;         /* sh reads it, which may be another shell than bash */
+    bool posix;         /* read by sh, which may be a shell other than bash */
     phi__sh_word *also; /* patterns of files that it reads but does not name */
     size_t also_count;
     size_t inner_from, inner_to; /* indices of the commands in its substitutions */
     phi_str function;            /* name of the function whose body contains it; empty: none */
     const phi__sh_word *body;    /* the here-document that contains it; NULL: none */
     phi__sh_sort sort;
-    bool quiet;               /* all that it runs of its words and its input is in the list */
+    bool quiet;               /* every command in its words and its input is in the list */
     const phi__sh_dirs *dirs; /* where it may run; NULL: in the workspace */
 } phi__sh_command;
 
@@ -127,7 +127,7 @@ typedef struct phi__shell {
     const phi__sh_dirs *visited; /* directories of all cd commands; NULL: none */
     /* a cd is in a loop, function or eval: commands may run in any of `visited`, or elsewhere */
     bool lost;
-    bool later; /* it has functions or a trap, which may run after a later cd */
+    bool later; /* the line has functions or a trap, which may run after a later cd */
 } phi__shell;
 
 /* Parses a line into `out`. The words point into the arena. Returns PHI_OK or PHI_NO_MEMORY. */
@@ -162,10 +162,10 @@ PHI__FN void phi__reads_put(phi__buf *out, phi_str glob);
 
 /* ---- names of programs and variables ---- */
 
-/* True if a program runs none of its words, and uses no configuration in its directory. */
+/* True if a program runs none of its words, and reads no configuration where it runs. */
 PHI__FN bool phi__names_plain(phi_str name);
 
-/* True if such a program also reads none of the files that its words name. */
+/* True if a program of phi__names_plain() also reads none of the files that its words name. */
 PHI__FN bool phi__names_prints(phi_str name);
 
 /* Returns a program's name without /bin/ or /usr/bin/. */

@@ -89,7 +89,7 @@ enum {
     PHI__WILD_ANY = 256,  /* any one character; a smaller value is this character */
     PHI__WILD_STAR,
     PHI__WILD_DEEP, /* any text, with slashes */
-    PHI__WILD_SET   /* + index of the set in the text */
+    PHI__WILD_SET   /* this value + index of the set in the text */
 };
 
 typedef struct phi__wild_tokens {
@@ -150,7 +150,7 @@ static bool phi__wild_takes(unsigned star, unsigned token) {
 /* True if the wildcard b[j] must not match the dot of a hidden file at a[i]. Only ** matches such a
    dot, and only if hidden files are not left out. If pattern `a` begins with **, the ** of `b`
    enters no hidden directory; otherwise every search would match ".ssh" and the files in it. With
-   PHI__WILD_ENTERED it enters hidden directories if `a` does not end in a star. */
+   PHI__WILD_ENTERED, this ** enters hidden directories if `a` does not end in a star. */
 static bool phi__wild_hides(const phi__wild_tokens *a, size_t i, const phi__wild_tokens *b,
                             size_t j, phi__wild_hidden hidden) {
     bool open = phi__wild_star_token(a->at[a->count - 1]);

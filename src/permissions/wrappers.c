@@ -13,10 +13,10 @@
    rule that denies asks about it instead. */
 
 enum {
-    PHI__SUSPECTS_DEPTH = 8,     /* levels of nested braces */
-    PHI__SUSPECTS_EXPANDED = 64, /* words of a command after its braces are expanded */
-    PHI__SUSPECTS_BRACES = 1024, /* bytes of a word with braces */
-    PHI__SUSPECTS_RUN = 32       /* words searched for a program that runs texts */
+    PHI__SUSPECTS_DEPTH = 8,     /* most levels of nested braces */
+    PHI__SUSPECTS_EXPANDED = 64, /* most words of a command after its braces are expanded */
+    PHI__SUSPECTS_BRACES = 1024, /* most bytes of a word with braces */
+    PHI__SUSPECTS_RUN = 32       /* most words searched for a program that runs texts */
 };
 
 static void phi__wrap_unknown(phi__shell *out, const char *why) {
@@ -142,7 +142,7 @@ static phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t
 
 /* ---- texts ---- */
 
-/* Adds the words from `first` on as a command. If piped, the command before may be its input. */
+/* Adds the words from `first` on as a command. If piped, the command before may write its input. */
 static void phi__suspects_end(phi__suspects *s, const phi__sh_command *from, size_t first,
                               bool piped) {
     if (s->count == first || s->lost) return;
@@ -172,7 +172,8 @@ static void phi__suspects_put(phi__suspects *s, phi_str text) {
 }
 
 /* Splits a text into words and commands. Words end at blanks, quotes and brackets; commands end at
-   operators of a shell. Words point into the text; those already there begin the first command. */
+   operators of a shell. Words point into the text. Words that are in the list already begin the
+   first command. */
 static void phi__suspects_more(phi__suspects *s, const phi__sh_command *from, phi_str text) {
     size_t i = 0, first = 0;
     bool piped = false;
@@ -283,7 +284,7 @@ static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
             phi__suspects_text(s, &c, c.assigned[i].text);
     phi__suspects_xargs(s, index);
     phi__suspects_aliases(s, &c);
-    /* env -SLINE and --split-string=LINE run LINE, even if it is one word. */
+    /* env -SLINE and --split-string=LINE run LINE, even if LINE is one word. */
     for (size_t i = 1; i < c.count && phi__str_is(last, "env"); i++) {
         phi_str text = c.words[i].text;
         size_t at = phi__str_find(text, 0, phi__str_starts(text, "--s") ? "=" : "S");
@@ -334,10 +335,10 @@ typedef struct phi__wrapper {
     const char *flags, *values; /* option letters without and with a value */
     unsigned operands;          /* number of operands before the command */
     bool assigns;               /* NAME=value may precede the command */
-    bool adds;                  /* the program adds unknown words after those of the command */
+    bool adds;                  /* the program adds unknown words after the command's words */
     bool opaque;                /* the program changes how the command runs: rules decide on both */
     const char *risky;          /* option letters that make the program opaque */
-    char dir;                   /* option letter of the command's directory; NUL: none */
+    char dir;                   /* option letter that sets the command's directory; NUL: none */
 } phi__wrapper;
 
 static const phi__wrapper phi__wrappers[] = {
@@ -404,14 +405,14 @@ static phi_status phi__wrap_line(const phi__wrapping *w, phi_str line) {
 
 /* ---- options ---- */
 
-/* Makes `dir` the directory of the command. False if there is no memory; w->lost is set. */
+/* Makes `dir` the directory of the command. Without memory, sets w->lost and returns false. */
 static bool phi__wrap_moves(phi__wrapping *w, const phi__sh_word *dir) {
     w->command.dirs = phi__dirs_go(w->arena, w->out, w->command.dirs, dir);
     w->lost = w->command.dirs == NULL;
     return !w->lost;
 }
 
-/* Reads a word of short options at *i. False if one of them is not known. */
+/* Reads a word of short options at *i. False if an option is not known. */
 static bool phi__wrap_short(phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
     phi_str text = w->command.words[*i].text;
     phi__sh_word value;
@@ -482,7 +483,7 @@ static phi_status phi__wrap_plain(phi__wrapping *w, const phi__wrapper *wrapper)
 
 /* ---- shells ---- */
 
-/* Returns the index of the script after -c and all options; 0 if there is none, or in doubt. */
+/* Returns the script's index after -c and all options; 0 if there is no script, or in doubt. */
 static size_t phi__wrap_script(phi__wrapping *w, bool *operands) {
     const phi__sh_command *c = &w->command;
     bool script = false;
@@ -532,7 +533,7 @@ static phi_status phi__wrap_shell(phi__wrapping *w, phi_str name) {
     return phi__wrap_line(w, input->text);
 }
 
-/* Parses the words from `first` to `end` as one line: all words of eval, the first word of trap. */
+/* Parses the words from `first` to `end` as one line: for eval all words, for trap the first. */
 static phi_status phi__wrap_eval(phi__wrapping *w, size_t first, size_t end) {
     phi__buf line;
     phi_str text;
@@ -643,7 +644,8 @@ static phi_status phi__wrap_exec(phi__wrapping *w, size_t begin, size_t exec, si
 }
 
 /* Adds the command of each -exec, up to ";" or "+". A "+" ends a command after {} only, but in
-   busybox anywhere. Words after an -exec are examined again: it may be the value of a test. */
+   busybox anywhere. Words after an -exec are examined again, because this -exec may be a test's
+   value. */
 static phi_status phi__wrap_find(phi__wrapping *w) {
     const phi__sh_command *c = &w->command;
     size_t from, starts, begin = phi__wrap_starts(c, &from, &starts);

@@ -67,7 +67,7 @@ static const char *phi__event_input(phi_input input) {
     return names[(size_t)input < PHI__COUNT(names) ? (size_t)input : 0];
 }
 
-/* All deltas have the type MessageUpdate. This name inside tells them apart. */
+/* Returns the name that tells deltas apart. Events of all deltas have the type MessageUpdate. */
 static const char *phi__event_delta(phi_event_kind kind) {
     if (kind == PHI_EV_TEXT) return "Text";
     return kind == PHI_EV_THINKING ? "Thinking" : "ToolCallDelta";
@@ -108,22 +108,22 @@ PHI__FN phi_continuation phi__event_get_continuation(const phi_json *node, phi_s
     return phi__str_is(name, "Default") ? PHI_CONTINUATION_DEFAULT : PHI_CONTINUATION_INITIAL;
 }
 
-/* How to write and read a member: one of these, or a phi__field_kind. */
+/* How a member is written and read: a value of this enum, or a phi__field_kind. */
 enum phi__event_how {
     PHI__FIELD_STATUS = PHI__FIELD_TIME + 1,
     PHI__FIELD_JSON,  /* the event's text is JSON; null if empty */
-    PHI__FIELD_USAGE, /* SET: not written if there is none */
+    PHI__FIELD_USAGE, /* with SET, not written if there is no usage */
     PHI__FIELD_TRIGGER,
     PHI__FIELD_POINT,
     PHI__FIELD_INPUT,
-    PHI__FIELD_TOOL,     /* tool_call_id and tool_name; SET: not written if both are empty */
+    PHI__FIELD_TOOL,     /* tool_call_id and tool_name; with SET, not written if both are empty */
     PHI__FIELD_QUESTION, /* a string that only questions have */
     PHI__FIELD_ARGS,
-    PHI__FIELD_MESSAGE,  /* ALWAYS: the reader rejects an event without a message */
+    PHI__FIELD_MESSAGE,  /* with ALWAYS, the reader rejects an event without a message */
     PHI__FIELD_MESSAGES, /* messages of a run */
     PHI__FIELD_RESULTS,  /* tool results of a turn */
     PHI__FIELD_RESULT,   /* tool result of a call, as the Rust original writes it */
-    /* child_loop_id; if it is missing, the reader takes the one in the result. */
+    /* child_loop_id; if it is missing, the reader takes the child_loop_id in the result. */
     PHI__FIELD_CHILD,
     PHI__FIELD_DELTA,
     PHI__FIELD_START, /* all members of AGENT_START */
@@ -301,7 +301,7 @@ static const phi__event_row phi__event_rows[] = {
 
 typedef struct phi__event_writer {
     const phi_event *event;
-    const phi__agent *agent; /* NULL: the event was read from JSON */
+    const phi__agent *agent; /* NULL if the event was read from JSON */
     phi__buf out;
     phi_arena *scratch;
 } phi__event_writer;
@@ -347,7 +347,7 @@ static void phi__event_put_start(phi__event_writer *w) {
     phi_loop_info loop = PHI_ZERO;
     if (w->event->loop != NULL)
         loop = *w->event->loop;
-    else if (w->agent != NULL) { /* memory ran out when the run began */
+    else if (w->agent != NULL) { /* memory for the loop ran out when the run began */
         loop.agent_id = w->agent->agent_id;
         loop.session_id = w->agent->line.session->id;
     }
@@ -392,8 +392,9 @@ static void phi__event_put_start(phi__event_writer *w) {
         phi__event_put_read_settings(w, loop.config);
 }
 
-/* Writes the messages of the event's run that are in memory, unless w is NULL. Returns their
-   number. The run begins at the last LOOP_START entry with its id, on any lane. */
+/* Writes the messages of the event's run that are in memory; if w is NULL, only counts them.
+   Returns their number. The run begins at the last LOOP_START entry with the run's id, on any
+   lane. */
 static size_t phi__event_put_run(const phi_thread *thread, const phi_event *event,
                                  phi__event_writer *w) {
     size_t i = thread->log.held, n = 0;
@@ -462,7 +463,7 @@ static void phi__event_put_result(phi__event_writer *w, const char *key) {
     phi__buf_char(&w->out, '}');
 }
 
-/* The last two are written after retry_after_ms. */
+/* phi__event_put_failure() writes the last two members after retry_after_ms. */
 static const phi__field phi__event_failure[] = {PHI__KEYED(phi_failure, message, STR, ALWAYS),
                                                 PHI__KEYED(phi_failure, http_status, UINT, ALWAYS),
                                                 PHI__KEYED(phi_failure, retryable, BOOL, ALWAYS),
@@ -632,7 +633,7 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
         }
     }
     bool parallel = event->kind == PHI_EV_PARALLEL_START || event->kind == PHI_EV_PARALLEL_END;
-    /* without their part, these events have no member or only a text */
+    /* if an event of these kinds lacks its part, the part's members are not written */
     bool bare = event->kind == PHI_EV_FORGOTTEN || event->kind == PHI_EV_CONTEXT_WARNING ||
                 event->kind == PHI_EV_SUMMARY_NEEDED || event->kind == PHI_EV_STRATEGY;
     phi_event_kind kind = phi__event_is_delta(event->kind) ? PHI_EV_TEXT : event->kind;
@@ -907,7 +908,7 @@ static phi_status phi__event_get_row(phi__event_reader *r, const phi__event_row 
         break;
     case PHI__FIELD_TOOL: break; /* already read for every event */
     case PHI__FIELD_QUESTION: (void)phi__records_get(r->root, &text, 1, to, NULL); break;
-    case PHI__FIELD_ARGS: /* a skipped call has null here */
+    case PHI__FIELD_ARGS: /* null in the event of a skipped call */
         has = out->kind == PHI_EV_TOOL_START
                   ? !phi_json_is(node, PHI_JSON_NULL)
                   : phi__event_has_call(out) || out->point == PHI_HOOK_QUESTION;
@@ -964,13 +965,13 @@ static phi_status phi__event_get(phi__event_reader *r) {
     r->out->loop_id = phi__records_get_str(r->root, "loop_id");
     r->out->tool_call_id = phi__records_get_str(r->root, "tool_call_id");
     r->out->tool_name = phi__records_get_str(r->root, "tool_name");
-    uint16_t own = 0; /* offset of the part of this event's kind */
+    uint16_t own = 0; /* offset of the part that events of this kind have */
     for (size_t i = 0; i < PHI__COUNT(phi__event_rows); i++)
         if (phi__event_rows[i].kind == kind && phi__event_rows[i].part != 0)
             own = phi__event_rows[i].part;
     for (size_t i = 0; i < PHI__COUNT(phi__event_rows) && status == PHI_OK; i++) {
         const phi__event_row *row = &phi__event_rows[i];
-        /* accepts all members of the part, also those of its other events */
+        /* accepts every member of the part, even if its row is for another kind of event */
         if (row->kind != kind && (row->part == 0 || row->part != own)) continue;
         if (row->part == offsetof(phi_event, context) && phi_json_get(r->root, "tokens") == NULL)
             continue;

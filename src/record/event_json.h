@@ -13,8 +13,8 @@ extern "C" {
    Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite, ContextWarning, ThreadUpdated,
    Forgotten, SummaryNeeded, ToolHeartbeat, SubAgentEnd, ToolState, Effect, StrategyProgress,
    ToolsChanged, Failover, OpaqueBlock.
-   Call it while the event is valid, on the pumping thread. PHI_STALE: the event's agent was freed.
-   Returns the store's status if evicted messages of the run cannot be recalled. */
+   Call this function while the event is valid, on the pumping thread. PHI_STALE: the event's agent
+   was freed. Returns the store's status if evicted messages of the run cannot be recalled. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
 
 /* Reads an event from JSON. Copies all its data into the arena. `agent`, `call` and `ticket` are

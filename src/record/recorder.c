@@ -115,8 +115,8 @@ static bool phi__links_spawned_by(phi__session_box *child, phi_str session_id, p
            phi__session_keep(child, ref->tool_call_id, &parent->tool_call_id);
 }
 
-/* Returns the loop's reference to the child run. NULL if there is none. If session_too is true, a
-   reference to the child's session is enough. */
+/* Returns the loop's reference to the child run. If session_too is true, also accepts a reference
+   to only the child's session. NULL if there is none. */
 static const phi_child_ref *phi__links_ref(const phi_loop_record *loop, const phi__loop_box *child,
                                            bool session_too) {
     for (size_t i = 0; i < loop->spawned_count; i++)
@@ -127,7 +127,8 @@ static const phi_child_ref *phi__links_ref(const phi_loop_record *loop, const ph
     return NULL;
 }
 
-/* Sets a new session's parent if an ended call ran its first loop. False: no memory. */
+/* If an ended call ran the new session's first loop, sets the session's parent. False: no
+   memory. */
 static bool phi__links_claimed(phi_recorder *rec, phi__loop_box *child) {
     phi__session_box *box = NULL;
     size_t i;
@@ -195,7 +196,7 @@ static void phi__recorder_forget(phi_recorder *rec, phi__session_box *box) {
     phi_session_free(&box->pub);
 }
 
-/* Sets the session's formation if its agent was idle before. False: no memory. */
+/* If the session's agent was idle before, sets the session's formation. False: no memory. */
 static bool phi__recorder_formation(phi_recorder *rec, phi__session_box *box, int64_t at_ms) {
     const phi__session_box *one = NULL, *last = NULL;
     uint64_t idle_s = rec->desc.inactivity_s;
@@ -216,7 +217,8 @@ static bool phi__recorder_formation(phi_recorder *rec, phi__session_box *box, in
     return true;
 }
 
-/* Sets the session's agent to that of its first run, unless the host has named one. */
+/* Sets the session's agent to that of its first run, unless the host named one. False: no
+   memory. */
 static bool phi__recorder_owner(phi__session_box *box, phi_str agent_id) {
     if (box->pub.formation.kind == PHI_FORMATION_EXPLICIT && box->pub.agent_id.len > 0) return true;
     return phi__session_keep(box, agent_id, &box->pub.agent_id);
@@ -407,8 +409,8 @@ static bool phi__recorder_apply(phi_recorder *rec, phi__loop_box *loop, const ph
     }
 }
 
-/* True for the end of a call that ran another agent. It is recorded even if its loop has ended, for
-   example by a flush during the call. */
+/* True for the end of a call that ran another agent. This event is recorded even if its loop has
+   ended, for example by a flush during the call. */
 static bool phi__recorder_links(const phi_event *ev) {
     return ev->kind == PHI_EV_TOOL_END && ev->child_loop_id.len > 0 && ev->loop_id.len > 0;
 }
@@ -506,7 +508,7 @@ PHI_API void phi_recorder_free(phi_recorder *recorder) {
     }
     phi_arena_free(&recorder->scratch);
     phi__map_free(&recorder->loops);
-    phi_memory memory = recorder->memory; /* a copy: the recorder's block is freed */
+    phi_memory memory = recorder->memory; /* a copy, because the recorder's block is freed */
     phi__free(&memory, recorder, sizeof *recorder);
 }
 

@@ -10,7 +10,7 @@
        }
 
    Pass every popped event to the recorder, of one agent or of many, in the order of the queue. The
-   recorder uses no runtime and no memory of one. A session is open while one of its loops runs.
+   recorder uses neither the runtime nor its memory. A session is open while one of its loops runs.
    phi_recorder_flush completes sessions, and phi_recorder_drain returns completed ones. A new run
    opens a completed session again. Links between a run and its sub-agents' runs do not depend on
    the order of events.
@@ -30,7 +30,7 @@ typedef struct phi_recorder phi_recorder;
 typedef struct phi_recorder_desc {
     phi_allocator allocator;   /* copied (default: the C library's) */
     size_t memory_limit_bytes; /* limit for the recorder and its sessions (default: none) */
-    bool streaming_events;     /* keep the deltas of answers, which are most of all events */
+    bool streaming_events;     /* keep the deltas of answers (most events are deltas) */
     /* Keep requests in the turn and as events (needs phi_agent_desc.options.capture_requests) */
     bool turn_requests;
     /* Records PHI_FORMATION_INACTIVITY for a new session if its agent was idle for inactivity_s
@@ -57,21 +57,21 @@ PHI_API void phi_recorder_free(phi_recorder *recorder);
 /* Records a copy of an event, as popped or as read by phi_event_from_json. Ignores events of
    unknown and ended loops, with one exception: the end of a call that ran another agent links both
    runs even after its loop has ended.
-   PHI_NO_MEMORY: the event is lost, except that `sequence` counts it. For a parallel group, some
-   loops may be recorded. If a run's start is lost, the run is not recorded. PHI_STALE: the agent
-   was freed, and the event is lost in the same way. Also PHI_BAD_ARG and PHI_MISUSE. */
+   PHI_NO_MEMORY: the event is lost, except that `sequence` counts it. Some loops of a parallel
+   group may still be recorded. If a run's start is lost, the run is not recorded. PHI_STALE: the
+   agent was freed, and the event is lost in the same way. Also PHI_BAD_ARG and PHI_MISUSE. */
 PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *event);
 
 /* Passes a loaded or drained session to the recorder, to continue it. The recorder then owns the
-   session, as a completed one. Its memory counts towards the recorder's limit, and it keeps its
-   allocator. PHI_MISUSE: the recorder has a session with this id, and the caller still owns the
-   passed one. */
+   session, which is completed. The session's memory counts towards the recorder's limit, and the
+   session keeps its allocator. PHI_MISUSE: the recorder has a session with this id, and the caller
+   still owns the passed one. */
 PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session);
 
-/* Begins an open session without loops, with PHI_FORMATION_EXPLICIT. Runs with its id belong to it.
-   Without this call, a session begins with its first run. PHI_FLUSH_IDLE does not complete the
-   session before its first run, and before_task_fn is called when that run begins. Strings are
-   copied. If agent_id is empty, the first run sets it.
+/* Begins an open session without loops, with PHI_FORMATION_EXPLICIT. Runs with this session id
+   belong to it. Without this call, a session begins with its first run. PHI_FLUSH_IDLE does not
+   complete the session before its first run, and before_task_fn is called when that run begins.
+   Strings are copied. If agent_id is empty, the first run sets it.
    PHI_MISUSE: the recorder has a session with this id. PHI_BAD_ARG: session_id is empty.
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
@@ -80,8 +80,8 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
 /* The sessions that phi_recorder_flush completes. */
 typedef enum phi_flush {
     PHI_FLUSH_ALL = 0, /* all sessions; running and pending loops become ABORTED */
-    /* Sessions without running or pending loops. Not sessions of phi_recorder_begin that wait for
-       their first loop. Does not call after_task_fn. For servers, which flush now and then */
+    /* Sessions without running or pending loops, except those of phi_recorder_begin that wait for
+       their first loop. after_task_fn is not called. For servers, which flush now and then */
     PHI_FLUSH_IDLE
 } phi_flush;
 

@@ -13,13 +13,13 @@
        phi_tape_free(runtime_desc.tape);
 
    The tape holds all input from outside of the program: the transport's data, the time, the random
-   seed (for ids and delays), and the results and updates of tools. It does not hold the host's
-   actions: prompts, steering, aborts, decisions and hooks. The program that replays the tape must
-   repeat these actions at the same steps, or in reply to the same events. Each request is compared
-   with the recorded one by method, URL, headers and a hash of the body.
+   seed (for ids and delays), and the results and updates of tools. The tape does not hold the
+   host's actions: prompts, steering, aborts, decisions and hooks. The program that replays the tape
+   must repeat these actions at the same steps, or in reply to the same events. Each request is
+   compared with the recorded one by method, URL, headers and a hash of the body.
 
-   With a tape, a step processes all input that it has accepted, and its clock does not advance.
-   Budgets only divide this work, so another step_budget_bytes gives the same log.
+   With a tape, a step processes all input that it has accepted, and the clock does not advance in a
+   step. Budgets only divide this work, so another step_budget_bytes gives the same log.
    Threads: the pumping thread. */
 #ifndef PHI_RECORD_REPLAY_H
 #define PHI_RECORD_REPLAY_H
@@ -34,19 +34,20 @@ extern "C" {
 /* Zero means default for every field. Pointers are borrowed until phi_tape_free. */
 typedef struct phi_tape_desc {
     phi_allocator allocator; /* copied (default: the C library's) */
-    /* Recording: writes a part of the tape, which is whole lines. Called inside phi_step and in
-       phi_tape_end. Any status but PHI_OK ends the recording with this status, but not the run */
+    /* Recording: writes the next lines of the tape, never a part of a line. Called inside phi_step
+       and in phi_tape_end. Any status but PHI_OK ends the recording with this status; the run
+       continues */
     phi_status (*write_fn)(void *user_data, const char *bytes, size_t len);
     /* Replaying: true runs the tool again and compares its result with the recorded one. False
        returns the recorded result without a call (default: runs no tool) */
     bool (*runs_fn)(void *user_data, phi_str tool_name);
     void *user_data; /* passed to both functions */
-    /* Recording: texts of at least 8 bytes to keep off the tape; a NULL ends the list. phi finds
-       keys and tokens in headers and URLs itself (default: none) */
+    /* Recording: texts of at least 8 bytes to keep off the tape, ended by a NULL. phi itself finds
+       keys and tokens in headers and URLs (default: none) */
     const char *const *secrets;
     bool whole_bodies; /* recording: write whole request bodies, not only hashes */
-    /* Replaying: how long, in real time, to wait until the host repeats a recorded action. Then the
-       run diverges (default 60,000; PHI_UNLIMITED) */
+    /* Replaying: how many milliseconds of real time the host has to repeat a recorded action. After
+       that time the run diverges (default 60,000; PHI_UNLIMITED) */
     uint32_t host_wait_ms;
 } phi_tape_desc;
 
@@ -60,8 +61,8 @@ typedef struct phi_tape_divergence {
 
 /* Make a tape for recording or for replaying. Set it as phi_runtime_desc.tape of one runtime. A
    tape serves only one runtime. `text` is a whole tape, borrowed until phi_tape_free. If its last
-   line is cut off, the tape is replayed up to there. NULL: no memory, write_fn is missing, or the
-   text is not a tape: `error` (may be NULL) has the line and the reason. */
+   line is cut off, the tape is replayed up to there. NULL if there is no memory, write_fn is
+   missing, or the text is not a tape; `error` (may be NULL) then has the line and the reason. */
 PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc);
 PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_parse_error *error);
 

@@ -4,15 +4,16 @@
    initial value is the sum of the previous line (in version 1: 0), so a missing, repeated or moved
    line is found. "k" is the kind of a line:
        tape     first line: version, random seed, start time, whether the transport reports stages
-       t        time of a step with input. idle: steps without input before it. more: later in the
-                same step. gaps: total time so far that deadlines ignore, if it has changed
+       t        time of a step with input. idle: number of steps without input before this step.
+                more: a later time in the same step. gaps: total time so far that deadlines ignore,
+                written if it has changed
        now      the host read the clock between two steps, after `after` readings of the older time
        timers   timers were fired
        posts    the host's posts were read; the next lines are the results among them
        request, stage, head, bytes, end    of transfer x
-       result, update                      of a call; start: given inside its tool's start function
-       claimed  a call was not started, or not ended, because its result was on its way
-       over     last line. idle: steps without input before it */
+       result, update                      of a call. start: given inside the tool's start function
+       claimed  a call was not started, or not ended, because its result was already on its way
+       over     last line. idle: number of steps without input before the end */
 #ifndef PHI_RECORD_REPLAY_IN_H
 #define PHI_RECORD_REPLAY_IN_H
 
@@ -49,15 +50,15 @@ typedef struct phi__tape_line {
     uint64_t x;  /* number of the line's transfer */
     uint64_t us; /* for T and NOW: the time */
     uint64_t gaps_us;
-    uint64_t n; /* for T: idle; for NOW: after */
+    uint64_t n; /* member `idle` of a T line, or `after` of a NOW line */
 } phi__tape_line;
 
-/* A transfer. Holds events that the transport reports while no input is accepted. */
+/* A transfer, with the events that the transport reported while no input was accepted. */
 typedef struct phi__tape_flow {
     phi_transfer transfer;
     uint64_t x;
     bool live, has_head, held_head, has_end, refused;
-    int stage; /* 0 if none is held */
+    int stage; /* the held stage; 0 if none is held */
     int http_status;
     phi_status status;
     char words[200];
@@ -72,7 +73,7 @@ typedef struct phi__tape_flows {
 
 typedef struct phi__tape_index {
     phi__tape_line *lines;
-    size_t count, cap, at; /* at: first line that is not replayed yet */
+    size_t count, cap, at; /* at: index of the first line that is not replayed yet */
 } phi__tape_index;
 
 typedef struct phi__tape_parted {
@@ -90,13 +91,13 @@ typedef struct phi__tape {
     phi_transport inner; /* only for recording */
     bool taken, over;
     bool letting; /* input is being accepted */
-    /* Recording: the host's posts are being read. Replaying: they were read in this step. */
+    /* Recording: the host's posts are being read. Replaying: the posts were read in this step. */
     bool posting;
     phi_status failed;
     unsigned char seed[32];
     uint64_t drawn;   /* random blocks drawn so far */
     uint64_t gaps_us; /* recording: the gaps written last */
-    /* us: the tape's time. reads: the host's clock readings of this time. */
+    /* us: the tape's time. reads: number of clock readings by the host that returned this time. */
     uint64_t us, reads, lines, step;
     /* Recording with the system's clocks: their values at the start. */
     uint64_t wall_us, clock_us;
@@ -105,23 +106,23 @@ typedef struct phi__tape {
     phi__secrets secrets;
     phi_arena secret_arena;
     phi__buf line, bytes; /* line: being written; bytes: being pushed */
-    /* Recording only. last_us: time of the last line with a time. */
+    /* Recording only. last_us: the time of the last line that has a time. */
     bool touched, more;
     uint64_t idle, last_us;
-    /* Replaying only. waits_us: real time since when a host action is missing; 0 if none is. */
+    /* Replaying only. waits_us: start of the wait for a missing host action, in real time, or 0. */
     phi__tape_index index;
     uint64_t idled, waits_us;
     bool open; /* some lines of the current step are not replayed yet */
     bool torn, off;
-    uint32_t version, sum; /* sum of the last line */
+    uint32_t version, sum; /* sum: of the last line */
     phi_arena arena;       /* memory for the current line */
     phi__tape_parted parted;
 } phi__tape;
 
 /* ---- tape.c ---- */
 
-/* Makes a tape with the desc's secrets. Without memory for a secret, sets tape->failed. NULL: no
-   memory. */
+/* Makes a tape with the desc's secrets. If there is no memory for a secret, sets tape->failed.
+   NULL: no memory for the tape. */
 PHI__FN phi__tape *phi__tape_new(const phi_tape_desc *desc);
 /* Checks and indexes the tape. Fails with PHI_PARSE or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error *error);
@@ -129,7 +130,7 @@ PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer);
 PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfer, uint64_t x);
 
-/* Sets the tape's time, and that of the current step. Time never goes back. */
+/* Sets the time of the tape and of the current step. Time never goes back. */
 PHI__FN void phi__tape_sources_set(phi__tape *tape, uint64_t us);
 PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_sources *sources);
 

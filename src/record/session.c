@@ -228,7 +228,7 @@ PHI_API void phi_session_free(phi_session *session) {
     if (session == NULL) return;
     phi__session_box *box = phi__session_of(session);
     phi_arena_free(&box->arena);
-    phi_memory memory = box->memory; /* a copy: the box is freed */
+    phi_memory memory = box->memory; /* a copy, because the box is freed */
     phi__free(&memory, box, sizeof *box);
 }
 
@@ -246,7 +246,7 @@ static const phi_loop_record *phi__session_up(const phi_session *session,
 }
 
 /* Counts the loops from this one up to the root, each once. A chain with more loops than the
-   session must be a cycle. Only then searches for the first repeated loop. */
+   session must be a cycle; only for a cycle, searches for the first repeated loop. */
 static size_t phi__session_height(const phi_session *session, const phi_loop_record *loop) {
     const phi_loop_record *at = loop, *back;
     size_t n = 0, i;

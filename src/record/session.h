@@ -5,8 +5,8 @@
    are made from events (recorder.h), from a thread's log (phi_session_of_thread), or from JSON that
    phi or the Rust original wrote. They are copies, and agents do not use them. A session owns all
    its data, which phi_session_free frees; do not change the data. Times are Unix milliseconds;
-   finer digits in a file are dropped. An empty string means null, except in `rejection`.
-   Threads: one at a time. */
+   a file's fractions of a millisecond are dropped. An empty string means null, except in
+   `rejection`. Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_H
 #define PHI_RECORD_SESSION_H
 
@@ -103,7 +103,7 @@ typedef struct phi_loop_record {
     int64_t started_ms, ended_ms;
     bool has_ended; /* ended_ms is known */
     phi_loop_status status;
-    phi_str rejection;             /* rejection.at is NULL if there is none */
+    phi_str rejection;             /* rejection.at is NULL if the loop was not rejected */
     const phi_loop_config *config; /* NULL if unknown */
     const phi_message *messages;   /* all messages that the run added */
     size_t message_count;
@@ -122,9 +122,9 @@ typedef struct phi_loop_record {
 } phi_loop_record;
 
 typedef enum phi_formation_kind {
-    PHI_FORMATION_FIRST_LOOP = 0, /* by the first run with a new id */
-    PHI_FORMATION_EXPLICIT,       /* by phi_recorder_begin */
-    PHI_FORMATION_INACTIVITY      /* by a run after the agent was idle */
+    PHI_FORMATION_FIRST_LOOP = 0, /* begun by the first run with a new id */
+    PHI_FORMATION_EXPLICIT,       /* begun by phi_recorder_begin */
+    PHI_FORMATION_INACTIVITY      /* begun by a run after the agent was idle */
 } phi_formation_kind;
 
 typedef struct phi_formation {
@@ -159,15 +159,15 @@ typedef enum phi_loop_relation {
     PHI_LOOP_ROOTS = 0, /* loops whose parent is not in the session; ignores loop_id */
     PHI_LOOP_ITSELF,    /* the loop with this id; the latest if there are several */
     PHI_LOOP_CHILDREN,
-    /* The loops of its group that are in the session, including itself. None without a group. */
+    /* The session's loops in this loop's group, with the loop itself. None if it is in no group. */
     PHI_LOOP_SIBLINGS,
-    /* The loops from the root to this loop, by parent_loop_id. The chain begins after a parent that
-       is not in the session, or that is already in the chain. */
+    /* The loops from the root to this loop, by parent_loop_id. If a parent is not in the session,
+       or is in the chain already, the chain begins after that parent. */
     PHI_LOOP_CHAIN
 } phi_loop_relation;
 
-/* Finds the loops related to `loop_id` by `which`. Writes at most `cap` of them to `out` (may be
-   NULL if cap is 0). Returns how many there are. */
+/* Finds the loops with the relation `which` to `loop_id`. Writes at most `cap` of them to `out`
+   (may be NULL if cap is 0). Returns the number of loops found, which may exceed `cap`. */
 PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation which,
                                  phi_str loop_id, const phi_loop_record **out, size_t cap);
 
@@ -183,10 +183,10 @@ PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation w
    PHI_NO_MEMORY or PHI_BAD_ARG on failure. */
 PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flags, phi_arena *arena,
                                        phi_str *out);
-/* Reads a session. The allocator is copied (NULL: the C library's). limit_bytes limits its memory
-   (0: no limit). Unknown keys are ignored. A field that is missing or has a wrong type counts as
-   absent, except for session_id, the ids of loops, and messages. Caller frees *out with
-   phi_session_free. PHI_PARSE: *error (may be NULL) has the reason. Also PHI_NO_MEMORY. */
+/* Reads a session. The allocator is copied (NULL: the C library's). limit_bytes limits the
+   session's memory (0: no limit). Unknown keys are ignored. A field that is missing or has a wrong
+   type counts as absent, except for session_id, the ids of loops, and messages. Caller frees *out
+   with phi_session_free. PHI_PARSE: *error (may be NULL) has the reason. Also PHI_NO_MEMORY. */
 PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allocator,
                                          size_t limit_bytes, phi_session **out,
                                          phi_parse_error *error);
@@ -195,7 +195,7 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
 
 /* Save a session as a document of the store, under the session's id, and load it. The store must
    have save and load functions, else PHI_UNSUPPORTED. The format and `flags` are those of
-   phi_session_to_json. Caller frees *out with phi_session_free. They return the status of the
+   phi_session_to_json. Caller frees *out with phi_session_free. Both return the status of the
    store's function, or PHI_BAD_ARG for an id that is invalid in a store. `message` (may be NULL) is
    "Session S is locked by another writer", "Session not found: S", or the store's message. */
 PHI_API phi_status phi_session_save(const phi_store *store, const phi_session *session,
@@ -206,12 +206,13 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
 
 /* ---- from the log ---- */
 
-/* Makes a session from the runs of a thread: turns, messages, usage and spawned runs. Of their
-   events it has only the PrunApplied events of prunes that were not revoked. The session has the id
-   of the first run, and each loop keeps its own session's id. Messages that belong to no run, such
-   as those that the host appended, are left out. A run without an end is RUNNING. Blocks describe
-   how compactions changed the runs (phi_session_compact). Caller frees *out with phi_session_free.
-   PHI_NO_MEMORY, PHI_BAD_ARG, or the store's status if evicted entries cannot be recalled. */
+/* Makes a session from the runs of a thread: turns, messages, usage and spawned runs. The only
+   events in it are the PrunApplied events of prunes that were not revoked. The session has the id
+   of the first run, and each loop keeps its own session's id. Messages that belong to no run,
+   such as those that the host appended, are left out. A run without an end is RUNNING. Blocks
+   describe how compactions changed the runs (phi_session_compact). Caller frees *out with
+   phi_session_free. PHI_NO_MEMORY, PHI_BAD_ARG, or the store's status if evicted entries cannot be
+   recalled. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);
 

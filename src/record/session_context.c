@@ -25,9 +25,9 @@
 typedef struct phi__pruned_said {
     const phi_message *message;
     phi__session_mark *mark;
-    size_t loop;   /* index of its loop in the way; older loops have higher ones */
+    size_t loop;   /* index of the loop in the way; older loops have higher indexes */
     size_t next;   /* next message with the same timestamp */
-    size_t answer; /* for a result: the nearest answer that made its call */
+    size_t answer; /* for a result: the nearest answer that has its call */
 } phi__pruned_said;
 
 /* A timestamp, and the oldest message with this timestamp that is not taken. */
@@ -158,8 +158,8 @@ PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_a
 }
 
 /* Turn numbers where the sections of the current loop's block begin. Turns before `first` are
-   dropped. Turns from `first` to `first_end` stay as they are. Then come the compacted turns, from
-   `recent` the recent ones, and from `end` turns that stay as they are. */
+   dropped. Turns from `first` to `first_end` stay as they are. The compacted turns follow, then
+   from `recent` the recent turns, then from `end` turns that stay as they are. */
 typedef struct phi__way_cuts {
     uint64_t first, first_end, recent, end;
 } phi__way_cuts;
@@ -258,7 +258,7 @@ PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id
     return phi__pruned_find(way, scratch, kept);
 }
 
-/* True if the section has the same messages in the same order. Their texts may differ. */
+/* True if the section has the same messages in order, by role and ids. Their texts may differ. */
 static bool phi__way_one_by_one(const phi_message *messages, size_t count,
                                 const phi_block_section *section) {
     if (section->message_count != count) return false;
@@ -335,7 +335,8 @@ static void phi__way_put_current(phi__way_list *list, const phi__way_way *way) {
     phi__way_cuts cuts = phi__way_cut(block);
     phi__way_put_turns(list, way, 0, cuts.first, cuts.first_end);
     phi__way_put_section(list, &block->keep_compacted);
-    /* keep_recent may be older than a prune. If it has the loop's own messages, applies prunes. */
+    /* keep_recent may be older than a prune. If it has one message for each of the loop's messages
+       in these turns, the prune applies. */
     const phi_loop_record *loop = way->loops[0];
     const phi_block_section *section = &loop->block->keep_recent;
     const phi_message *m = loop->messages;
@@ -449,8 +450,8 @@ static phi_status phi__way_recent(const phi__way_job *job, const phi_message *me
                                                                              : PHI_NO_MEMORY;
 }
 
-/* Moves a section's first turn to an earlier one if it begins with a tool result, so that the
-   section has the call too. Returns the new first turn. */
+/* If a section begins with a tool result, moves its first turn back to the turn with the call.
+   Returns the new first turn. */
 static size_t phi__way_whole(const phi_loop_record *loop, size_t from, size_t turn) {
     size_t at = phi__way_turn_at(loop->messages, loop->message_count, turn);
     while (turn > from && at < loop->message_count &&
@@ -610,7 +611,7 @@ PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_comp
     return status;
 }
 
-/* First appends the messages of the whole way, also those beyond the scope. Then each section
+/* First, all messages of the way are appended, also those beyond the scope. Then each section
    becomes a span over the entries of its turns. If spans cannot express the sections, one span
    replaces all messages: a section may separate a call from its result, or have no entries. Loops
    that no message names are logged first, as a start and an end, so that their ids are not
@@ -685,8 +686,8 @@ static bool phi__import_same(const phi_message *a, const phi_message *b) {
     return true;
 }
 
-/* Adds spans for keep_recent. If it has the loop's own messages, replaces only shortened
-   results. */
+/* Adds spans for keep_recent. If it has one message for each of the loop's messages, only the
+   shortened results are replaced. */
 static void phi__import_recent(phi__session_import *s, size_t start, size_t from, size_t end,
                                const phi_block_section *section) {
     if (from >= end || !phi__way_one_by_one(s->messages + from, end - from, section)) {
@@ -726,7 +727,7 @@ static phi_status phi__import_gather(phi__session_import *s) {
     size_t n = 0;
     for (size_t i = 0; i < way->all; i++) n = phi__add(n, way->loops[i]->message_count);
     if (n == 0) return PHI_OK;
-    /* Room for one span for each message, and for two more sections of each loop. */
+    /* Room for one span for each message, plus two spans for other sections of each loop. */
     size_t most = phi__add(n, phi__mul(way->all, 2));
     s->messages = (phi_message *)phi_arena_alloc(&s->scratch, phi__mul(n, sizeof *s->messages));
     s->spans = (phi_span *)phi__arena_zero(&s->scratch, phi__mul(most, sizeof *s->spans));

@@ -21,34 +21,35 @@ extern "C" {
 #endif
 
 /* A loop whose parent is not in the session continues the loop before it, as successive prompts of
-   one agent do. If that loop is in a parallel group, it continues the selected loop. Without this
-   flag such a loop starts a new history, as in the Rust original. */
+   one agent do. If the loop before it is in a parallel group, it continues the selected loop of
+   that group. Without this flag such a loop starts a new history, as in the Rust original. */
 #define PHI_SESSION_ROOTS_GO_ON 1u
 
 /* Appends the messages of a loop and its ancestors to a thread, oldest first, and applies their
    blocks. If loop_id is empty, takes the last loop with messages or a block. The view is then:
    - for the loop itself, if it has a block: the turns of keep_first, keep_compacted, keep_recent,
-     and the turns after the block was made. No turn is loaded twice, because keep_first ends where
-     the next section begins;
+     and the turns added after the block was made. No turn is loaded twice, because keep_first
+     ends where the next section begins;
    - for an earlier loop in scope with a block: only keep_compacted, or nothing without it;
    - for a loop in scope without a block: all its messages;
    - for loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens set the scope
      (default with config NULL: 3 earlier loops; UINT32_MAX: all; PHI_COMPACTION_NO_RUNS: none).
      Loops with neither messages nor a block do not count. With a scope in tokens, the loop that
-     would exceed the limit is beyond it. If counter is NULL, tokens are estimated.
+     would exceed the limit is beyond the scope. If counter is NULL, tokens are estimated.
    Messages that prunes removed are not in view. PrunApplied events of the loop and its ancestors
-   name them by timestamp. A prune's memo replaces the first of its messages.
+   name these messages by timestamp. A prune's memo replaces the first message of the prune.
 
-   All messages of these loops are appended, also those not in view. Then follow up to two rewrites:
-   a prune, and a compaction for blocks and scope. Revoking both shows all messages. The thread need
-   not be empty. Summaries stay summaries, so a later compaction takes over their lines. If a block
-   separates a call from its result, the compaction replaces all messages at once. Loops that no
-   appended message names are logged first, as a LOOP_START and a LOOP_END. So later runs of the
-   session on this thread get loop ids that no loop of the session has.
+   All messages of these loops are appended, also those not in view. Up to two rewrites follow: a
+   prune, and a compaction for blocks and scope. If both are revoked, all messages are in view. The
+   thread need not be empty. Summaries stay summaries, so a later compaction takes over their lines.
+   If a block separates a call from its result, the compaction replaces all messages at once. Loops
+   that no appended message names are logged first, as a LOOP_START and a LOOP_END. So later runs
+   of the session on this thread get loop ids that no loop of the session has.
 
-   PHI_BUSY: a run uses the thread. PHI_BAD_ARG: also a message that a thread does not accept, and
-   `message` (may be NULL) names it. PHI_NOT_FOUND: no such loop. PHI_NO_MEMORY or the store's
-   status: entries appended before the failure stay, without the rewrites. */
+   PHI_BUSY: a run uses the thread. PHI_BAD_ARG: an argument is bad, or the thread does not accept
+   one of the messages; `message` (may be NULL) then names it. PHI_NOT_FOUND: no such loop.
+   PHI_NO_MEMORY or the store's status: entries appended before the failure stay, but there are no
+   rewrites. */
 PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loop_id,
                                          uint32_t flags, const phi_compaction_config *config,
                                          const phi_token_counter *counter, phi_thread *thread,
@@ -80,11 +81,11 @@ typedef struct phi_session_compact_desc {
     /* Makes the blocks from the compactions of this thread, and ignores all fields above. Use it
        for a session that was recorded from this thread's events (phi_session_of_thread already does
        this). Blocks describe the active lane's view. The last loop with messages gets up to three
-       sections. An earlier loop gets keep_compacted with all its messages in view. So do all loops
-       before a loop with a block, because the Rust original expects it. A loop that no compaction
-       changed gets no other block. Loops of other lanes do not change, nor do loops whose message
-       counts differ between session and log. *made is 0. Fails with the store's status if evicted
-       entries cannot be recalled (default: none) */
+       sections. An earlier loop gets keep_compacted with all its messages in view. All loops before
+       a loop with a block get one too, because the Rust original expects this. Other loops that no
+       compaction changed get no block. Loops of other lanes do not change, nor do loops whose
+       message counts differ between session and log. *made is 0. Fails with the store's status if
+       evicted entries cannot be recalled (default: none) */
     const phi_thread *thread;
 } phi_session_compact_desc;
 
@@ -95,8 +96,8 @@ typedef struct phi_session_compact_desc {
    keep_first has the first keep_first_turns turns, unchanged. keep_recent has the last
    keep_recent_turns of the other turns, with long results shortened. keep_compacted has the turns
    between them, as one summary (log/compact.h) after the focus message, or unchanged if a summary
-   would not be smaller. It is absent if there are no such turns. No section separates a call from
-   its result. *made (may be NULL) receives the number of loops that got a block.
+   would not be smaller. keep_compacted is absent if there are no such turns. No section separates a
+   call from its result. *made (may be NULL) receives the number of loops that got a block.
 
    PHI_NOT_FOUND: no such loop. PHI_NO_MEMORY, PHI_BAD_ARG. PHI_REFUSED: the host's block shows
    nothing of the current loop, has turns out of order, or has a message that a thread does not

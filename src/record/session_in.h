@@ -14,20 +14,20 @@
 typedef struct phi__session_box phi__session_box;
 
 typedef struct phi__loop_box {
-    phi_loop_record pub; /* first, so a record's address is its box's */
+    phi_loop_record pub; /* first, so that loop and record have one address */
     phi__session_box *box;
     size_t turn_cap, event_cap, child_cap, spawned_cap;
     uint64_t sequence; /* sequence of the next event */
     bool open;         /* running or pending, so the recorder's table has it */
-    uint64_t hash;     /* hash of its id in that table */
+    uint64_t hash;     /* hash of the loop's id in that table */
     bool in_turn;
     phi_turn turn;                       /* the current turn */
     size_t turn_input_cap;               /* capacity of the turn's input */
-    size_t turn_result_cap, message_cap; /* session_log.c: of the turn's results, of the messages */
+    size_t turn_result_cap, message_cap; /* session_log.c: capacities */
 } phi__loop_box;
 
 struct phi__session_box {
-    phi_session pub;   /* first, so a session's address is its box's */
+    phi_session pub;   /* first, so that box and session have one address */
     phi_memory memory; /* child of the recorder's memory while the recorder owns the session */
     phi_arena arena;
     size_t loop_cap;
@@ -51,7 +51,7 @@ PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size
                                             phi_memory *parent);
 /* Makes a loop and room for it in the session's list, but does not add it. NULL: no memory. */
 PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box);
-/* Find the loop with this id, the latest of several. SIZE_MAX or NULL if there is none. */
+/* Find the latest loop with this id. SIZE_MAX or NULL if there is none. */
 PHI__FN size_t phi__session_place(const phi_session *session, phi_str loop_id);
 PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session, phi_str loop_id);
 PHI__FN phi__loop_box *phi__loopbox_find(phi__session_box *box, phi_str loop_id);
@@ -61,7 +61,7 @@ PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop);
    Items after `count` are zero. NULL: no memory, and *cap is unchanged. */
 PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t count, size_t *cap,
                                     size_t size);
-/* Copy into the session's arena. False: no memory. */
+/* Copy a string or messages into the session's arena. False: no memory. */
 PHI__FN bool phi__session_keep(phi__session_box *box, phi_str s, phi_str *out);
 PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message *messages,
                                         size_t count, const phi_message **out);
@@ -70,7 +70,8 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
 PHI__FN bool phi__session_push(phi__session_box *box, const phi_message **list, size_t *count,
                                size_t *cap, const phi_message *message);
 
-/* Appends a loop's id to its parent's children, if the session has it. False: no memory. */
+/* If the session has the loop's parent, appends the loop's id to the parent's children. False: no
+   memory. */
 PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop);
 
 /* Set or add copied parts of a loop. False: no memory. */
@@ -117,7 +118,7 @@ typedef struct phi__way_way {
 PHI__FN void phi__way_begin(phi__way_way *way, const phi_compaction_config *config,
                             const phi_token_counter *counter);
 
-/* Finds the way to a loop, after phi__way_begin. The way is in `scratch`, memos are in `kept`. */
+/* Finds the way to a loop, after phi__way_begin. `scratch` holds the way, and `kept` the memos. */
 PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id, uint32_t flags,
                                      phi_arena *scratch, phi_arena *kept, phi__way_way *way);
 
@@ -128,7 +129,7 @@ PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_a
 PHI__FN phi_status phi__way_load(const phi__way_way *way, phi_arena *arena, const phi_message **out,
                                  size_t *count);
 
-/* Makes phi's own blocks, or those of block_fn (phi_session_compact). */
+/* Makes phi's own blocks, changed by block_fn if there is one (phi_session_compact). */
 PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_compact_desc *desc,
                                     size_t *made, char *words, size_t words_size);
 
@@ -144,8 +145,8 @@ struct phi_recorder {
     bool busy; /* a callback is active */
 };
 
-/* Returns the session after `last`, completed ones first. NULL is before the first and after the
-   last. */
+/* Returns the session after `last`; completed sessions come first. If `last` is NULL, returns the
+   first session. NULL after the last session. */
 PHI__FN phi__session_box *phi__known_each(const phi_recorder *rec, const phi__session_box *last);
 
 #endif

@@ -70,7 +70,8 @@ typedef struct phi__session_writer {
 
 /* ---- writing ---- */
 
-/* Describes a document or sound, "(a sound: audio/wav)". Adds the text of a text document. */
+/* Writes a text for a document or sound, "(a sound: audio/wav)", and the text of a text
+   document. */
 static bool phi__session_put_words(phi__session_writer *w, const phi_content *c, phi_str *out) {
     bool document = c->kind == PHI_CONTENT_DOCUMENT;
     phi_str name = c->name.len > 0 ? c->name : c->url.len > 0 ? c->url : c->mime_type;
@@ -219,8 +220,8 @@ static bool phi__session_put_is_common(phi_str json, phi_str type) {
            message.type == PHI_JSON_OBJECT;
 }
 
-/* True if the reader of the Rust original would reject the event, and with it the whole file. Old
-   or hand-written events may have names in place of node ids, or an unknown protocol. */
+/* True if the reader of the Rust original would reject the event, and with the event the whole
+   file. Old or hand-written events may have names in place of node ids, or an unknown protocol. */
 static bool phi__session_put_is_foreign(phi_str json, phi_str type) {
     phi__json_found at;
     bool start = phi__str_is(type, "AgentStart");
@@ -518,7 +519,7 @@ static void phi__session_read_group(phi__session_reader *r, const phi_json *node
     group->is_selected = phi__records_get_bool(node, "is_selected");
 }
 
-/* Reads what phi__session_put_section writes. */
+/* Reads a section that phi__session_put_section wrote. */
 static phi_status phi__session_read_section(phi__session_reader *r, const phi_json *node,
                                             phi_block_section *to, bool messages) {
     const phi_json *range = messages ? phi_json_get(node, "range") : node;

@@ -74,13 +74,13 @@ typedef struct phi__blocks_said {
     uint32_t flags;
 } phi__blocks_said;
 
-/* The active lane or one of its parents. Its entries belong to the active lane up to `upto`. */
+/* A lane: the active lane or one of its parents. Entries up to `upto` belong to the active lane. */
 typedef struct phi__blocks_lane {
     phi_str name;
     uint64_t upto;
 } phi__blocks_lane;
 
-/* A compaction. `rewrite` is NULL if it was revoked. */
+/* A compaction. `rewrite` is NULL if the compaction was revoked. */
 typedef struct phi__blocks_op {
     const phi_rewrite *rewrite;
     int64_t at_ms;
@@ -118,7 +118,7 @@ static bool phi__blocks_is_here(const phi__session_blocks *s, const phi_entry *e
     return false;
 }
 
-/* Lists the active lane and its parents. A lane's parent begins before it in the log. */
+/* Lists the active lane and its parents. In the log, a lane's parent begins before the lane. */
 static phi_status phi__blocks_find_lanes(phi__session_blocks *s, uint64_t count) {
     phi_thread_info info = phi_thread_get_info(s->thread);
     size_t most = phi__max(info.lane_count, 1);
@@ -241,8 +241,9 @@ static size_t phi__blocks_same(const phi__session_blocks *s, size_t at) {
     return end;
 }
 
-/* Returns the loop whose block gets the items from `at` to before `end`: the last loop of their
-   entries, or the first if a later item is of these entries too. SIZE_MAX if there is none. */
+/* Returns the loop whose block gets the items from `at` to before `end`: the loop of the last entry
+   that they replace, or of the first entry if a later item replaces some of these entries too.
+   SIZE_MAX if there is none. */
 static size_t phi__blocks_owner(const phi__session_blocks *s, size_t at, size_t end) {
     const phi_view_item *item = &s->items[at];
     size_t first = phi__blocks_at(s, item->from), last = first;
@@ -318,7 +319,7 @@ static size_t phi__blocks_plain(const phi__session_blocks *s, size_t at) {
     return n;
 }
 
-/* Counts the whole turns among these messages. Sets *end to the message after them. */
+/* Counts the whole turns among these first messages. Sets *end to the message after the turns. */
 static size_t phi__blocks_lead(const phi__session_blocks *s, size_t at, size_t *end) {
     const phi_loop_record *record = s->box->pub.loops[at];
     size_t plain = phi__blocks_plain(s, at), turns = 0, next;
@@ -330,7 +331,7 @@ static size_t phi__blocks_lead(const phi__session_blocks *s, size_t at, size_t *
 }
 
 /* Returns the number of turns up to the last one that lost a message to a compaction. Sets *begin
-   to the message after them, and *turns to the number of all turns. */
+   to the message after these turns, and *turns to the number of all turns. */
 static size_t phi__blocks_tail(const phi__session_blocks *s, const phi_loop_record *record,
                                const phi__blocks_loop *loop, size_t *begin, size_t *turns) {
     size_t n = 0, tail = 0, next, i;
@@ -377,7 +378,7 @@ static phi_status phi__blocks_current(phi__session_blocks *s, size_t at,
 }
 
 /* True if a block can describe the loop: the log and the session have the same messages of the
-   loop, and the active lane has them all in a row. */
+   loop, and these are consecutive in the active lane. */
 static bool phi__blocks_fits(const phi__session_blocks *s, size_t at) {
     const phi__blocks_loop *loop = &s->loops[at];
     return !loop->broken && loop->said_count > 0 &&
@@ -399,7 +400,7 @@ static phi_status phi__blocks_make(phi__session_blocks *s, size_t at, bool is_cu
     return phi__blocks_keep(s, at, 0, UINT64_MAX, section);
 }
 
-/* Makes blocks, newest loop first. Once a loop has a block, all loops before it get one. */
+/* Makes blocks, newest loop first. Once a loop has a block, all earlier loops get one too. */
 static phi_status phi__blocks_make_all(phi__session_blocks *s) {
     size_t at = s->said_count > 0 ? s->said[s->said_count - 1].loop + 1 : 0;
     size_t current = at > 0 ? at - 1 : 0;
@@ -480,7 +481,7 @@ static bool phi__session_log_message(phi__session_box *box, phi__loop_box *loop,
     return turn->output != NULL;
 }
 
-/* Empties the current turn. Prompts before a turn's start belong to that turn. */
+/* Empties the current turn. Prompts that follow belong to the next turn, even before its start. */
 static void phi__session_log_forget(phi__loop_box *loop) {
     memset(&loop->turn, 0, sizeof loop->turn);
     loop->turn_input_cap = loop->turn_result_cap = 0;

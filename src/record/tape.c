@@ -114,8 +114,8 @@ PHI__FN void phi__tape_line_end(phi__tape *tape) {
 
 /* ---- keeping secrets off the tape ---- */
 
-/* Asterisks of the same length replace a secret in all text after it was sent, such as answers that
-   repeat it and results of tools (io/secret.c). */
+/* In all text after a secret was sent, asterisks of the same length replace the secret: in answers
+   that repeat it, and in results of tools (io/secret.c). */
 
 /* Fails the tape if a secret could not be stored. */
 static void phi__tape_secret_kept(phi__tape *tape) {
@@ -373,7 +373,7 @@ static void phi__tape_hash_strs(phi__sha256 *sha, const phi_str *strs, size_t co
     }
 }
 
-/* Hashes whether the part exists. False if it does not. */
+/* Hashes 1 if the part exists, else 0. False if the part does not exist. */
 static bool phi__tape_hash_has(phi__sha256 *sha, const void *part) {
     phi__tape_hash_num(sha, part != NULL);
     return part != NULL;

@@ -99,7 +99,7 @@ static size_t phi__match_differs(const phi_json *then, const phi_json *now) {
     return i;
 }
 
-/* Returns an excerpt of a body, which starts shortly before `at`. */
+/* Returns an excerpt of a body. The excerpt starts shortly before `at`. */
 static phi_str phi__match_from(phi_str body, size_t at) {
     size_t from = at > 40 ? at - 40 : 0;
     if (from >= body.len) return phi__str("", 0);
@@ -143,7 +143,7 @@ static void phi__match_differ(phi__tape *tape, const phi__tape_line *line, const
     phi__match_diverge(tape, (size_t)(line - tape->index.lines), words, a, b);
 }
 
-/* Finds the recorded request that is equal. If none is, diverges and returns NULL. */
+/* Finds the recorded request that equals `now`. If there is none, diverges and returns NULL. */
 static phi__tape_line *phi__match_find(phi__tape *tape, const phi_json *now) {
     phi__tape_line *first = phi__match_next(tape, PHI__TAPE_REQUEST, NULL);
     for (phi__tape_line *line = first; line != NULL;
@@ -422,7 +422,8 @@ static bool phi__play_next(phi__tape *tape) {
     return false;
 }
 
-/* True if the line must wait until the step has read the host's posts, which may cause it. */
+/* True if the line must wait until the host's posts were read, because a post may cause the
+   line. */
 static bool phi__play_after_posts(const phi__tape_line *line) {
     return line->kind == PHI__TAPE_POSTS || line->kind == PHI__TAPE_TIMERS ||
            line->kind == PHI__TAPE_UPDATE;
@@ -453,8 +454,8 @@ static void phi__play_missing(phi__tape *tape, size_t at) {
                        phi__match_line(line), phi_str_of("nothing"));
 }
 
-/* Skips the output of the run, and clock readings that the host did not repeat. True at the next
-   step, false at the tape's end or if output is missing. */
+/* Skips output of the run, and clock readings that the host did not repeat. True if the next step
+   was reached; false at the tape's end, or if output is missing. */
 static bool phi__play_pass(phi__tape *tape) {
     for (; tape->index.at < tape->index.count; tape->index.at++) {
         phi__tape_line *line = &tape->index.lines[tape->index.at];
@@ -508,8 +509,8 @@ static void phi__play_wait_host(phi__tape *tape, size_t at) {
                        phi_str_of("nothing"));
 }
 
-/* True if the tape's next step must begin. The recorded number of empty steps must be over. If the
-   host or a model in the process causes the step, this must have happened too. */
+/* True if the tape's next step must begin: the host or a model in the process has caused it, or the
+   recorded number of empty steps is over and the step begins with input. */
 static bool phi__play_due(phi__tape *tape, size_t at) {
     const phi__tape_line *line = &tape->index.lines[at];
     bool acts =
@@ -526,7 +527,7 @@ static bool phi__play_due(phi__tape *tape, size_t at) {
     return true;
 }
 
-/* True if this step is empty on the tape. The host's clock readings after it are still to come. */
+/* True if this step is empty on the tape. Skips clock readings that the host has not repeated. */
 static bool phi__play_idles(phi__tape *tape) {
     size_t at = tape->index.at;
     while (at < tape->index.count &&
@@ -585,7 +586,7 @@ static void phi__play_posted(phi_tape *base) { phi__play_of(base)->posting = tru
 
 /* ---- tools ---- */
 
-/* Finds the next unused line of this call that its tool's start function gave. */
+/* Finds this call's next unused line that was recorded inside its tool's start function. */
 static phi__tape_line *phi__play_next_of(phi__tape *tape, const phi__toolcall *call,
                                          phi__tape_kind kind, const phi_json **root) {
     phi__tape_line *line = phi__match_next(tape, kind, NULL);
@@ -632,7 +633,7 @@ static bool phi__play_start(phi_tape *base, phi__toolcall *call) {
     const phi_json *root = NULL;
     phi__tape_line *line;
     if (phi__play_runs(tape, call)) {
-        /* The result was given now, but not when recorded. */
+        /* The tool's start gave a result now, but not when recorded. */
         if (!phi__call_pending(phi__call_handle(call))) {
             call->held = NULL;
             phi__call_unclaim(call);
@@ -651,7 +652,7 @@ static bool phi__play_start(phi_tape *base, phi__toolcall *call) {
     return true;
 }
 
-/* Replays a result at once if its line is next, after the host has repeated it. */
+/* Called after the host has repeated a result. Replays the result at once if its line is next. */
 static void phi__play_result_next(phi__tape *tape, const phi__toolcall *call) {
     if (!tape->open || tape->off || tape->index.at == tape->index.count) return;
     const phi__tape_line *line = &tape->index.lines[tape->index.at];
@@ -660,8 +661,8 @@ static void phi__play_result_next(phi__tape *tape, const phi__toolcall *call) {
     if (root != NULL && phi__play_is_call(call, root)) (void)phi__play_next(tape);
 }
 
-/* Holds a new result until its line on the tape, whose result is used. Compares both if the tool
-   runs. */
+/* Holds a new result until its line is replayed. The run then gets the result on the tape. If the
+   tool runs, both results are compared. */
 static phi_status phi__play_given(phi_tape *base, phi__toolcall *call,
                                   const phi_tool_result *result) {
     phi__tape *tape = phi__play_of(base);

@@ -12,14 +12,14 @@
 
 #include <stdio.h>
 
-/* The host's clock readings within this time all return the same time. */
+/* Clock readings of the host within this many microseconds return the same time. */
 enum { PHI__TAPE_TICK_US = 1000 };
 
 static phi__tape *phi__taping_of(void *base) { return (phi__tape *)base; }
 
 /* ---- time ---- */
 
-/* Returns the host's clock, or else the time of day, which never goes back here. */
+/* Returns the time of the host's clock, or else a time of day that never goes back. */
 static uint64_t phi__taping_real_us(const phi__tape *tape) {
     if (tape->sources.clock_us_fn != NULL)
         return tape->sources.clock_us_fn(tape->sources.user_data);
@@ -98,7 +98,7 @@ static phi_status phi__taping_stage(phi_tape *base, phi_transfer transfer,
     return status;
 }
 
-/* Writes the header lines of an answer without its cookies. */
+/* Writes the header lines of an answer, except its cookies. */
 static void phi__taping_put_head(phi__tape *tape, phi__buf *line, phi_str headers) {
     phi__buf_clear(&tape->bytes);
     while (headers.len > 0) {
@@ -334,7 +334,7 @@ static bool phi__taping_on_way(phi_tape *base, const phi__toolcall *call, bool o
 static void phi__taping_said(phi_tape *base, phi__toolcall *call, phi_str text,
                              const phi_tool_result *part, bool progress) {
     phi__tape *tape = phi__taping_of(base);
-    if (!tape->letting && !call->starting) return; /* the host must repeat its update */
+    if (!tape->letting && !call->starting) return; /* a replay's host must repeat this update */
     if (part != NULL) {
         phi__buf *line = phi__taping_line(tape, "update");
         phi_arena *arena = &call->run->arena;
@@ -401,8 +401,8 @@ static void phi__taping_posting(phi_tape *base) {
     phi__taping_of(base)->posting = true;
 }
 
-/* Results among the posts are recorded after all posts. A replay lacks the results of tools, and
-   the order of the other results must not depend on them. */
+/* Results among the posts are recorded after all posts, so that the order of the other results does
+   not depend on the results of tools, which a replay does not post. */
 static void phi__taping_posted(phi_tape *base) {
     phi__tape *tape = phi__taping_of(base);
     (void)phi__taping_line(tape, "posts");
