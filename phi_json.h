@@ -65,11 +65,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE_BASE
-#if PHI__PUB_BASE_BASE != 0xcd941884
+#if PHI__PUB_BASE_BASE != 0x8f20b85e
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_BASE_BASE 0xcd941884
+#define PHI__PUB_BASE_BASE 0x8f20b85e
 
 /* ---- src/base/base.h ---- */
 
@@ -135,7 +135,8 @@ typedef struct phi_str {
     size_t len;
 } phi_str;
 
-#define PHI_STATUS_LIST(X) /* numbers never change */                                              \
+/* the numbers never change */
+#define PHI_STATUS_LIST(X)                                                                         \
     X(OK, 0, "ok")                                                                                 \
     X(BAD_ARG, -1, "an argument is missing or out of range")                                       \
     X(NO_MEMORY, -2, "the allocator or a memory limit said no")                                    \
@@ -192,9 +193,9 @@ PHI_API void phi_memory_init(phi_memory *memory, const phi_allocator *allocator,
 
 /* Where a parser stopped and why. */
 typedef struct phi_parse_error {
-    uint32_t line, column; /* from 1; column counts bytes */
+    uint32_t line, column; /* count from 1; column counts bytes */
     size_t offset;         /* the number of bytes before this place */
-    char message[160];     /* the value found and the one expected; terminated */
+    char message[160];     /* says which value was found and which was expected; terminated */
     phi_status status;     /* PHI_PARSE, PHI_NO_MEMORY, PHI_NOT_FOUND... */
 } phi_parse_error;
 
@@ -214,11 +215,11 @@ PHI_API bool phi_str_is(phi_str s, const char *text);
 #endif /* PHI__PUB_BASE_BASE */
 
 #ifdef PHI__PUB_BASE_ARENA
-#if PHI__PUB_BASE_ARENA != 0x8a0e48ee
+#if PHI__PUB_BASE_ARENA != 0x678db51e
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_BASE_ARENA 0x8a0e48ee
+#define PHI__PUB_BASE_ARENA 0x678db51e
 
 #ifdef __cplusplus
 extern "C" {
@@ -231,7 +232,7 @@ extern "C" {
    Blocks are chained and never move. So allocated memory stays in place until the arena is freed or
    reset to an earlier mark. Small requests share blocks, whose sizes grow from first_block_bytes to
    64 KiB. A request that would fill more than half of such a block gets a block of its exact size.
-   Under AddressSanitizer all other memory of the arena is poisoned.
+   Under AddressSanitizer, memory of the arena that is not allocated is poisoned.
    Threads: one at a time. */
 
 struct phi__block;
@@ -265,8 +266,8 @@ PHI_API phi_arena_mark phi_arena_save(const phi_arena *arena);
 /* Frees all memory that was allocated since the mark. */
 PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark);
 
-/* Frees all memory; the arena is then as after phi_arena_init. Calling it twice is harmless, and so
-   is NULL. */
+/* Frees all memory; the arena is then as after phi_arena_init. It may be called twice, and with
+   NULL. */
 PHI_API void phi_arena_free(phi_arena *arena);
 
 #ifdef __cplusplus
@@ -275,11 +276,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE_ARENA */
 
 #ifdef PHI__PUB_TEXT_JSON
-#if PHI__PUB_TEXT_JSON != 0xf4bc8b78
+#if PHI__PUB_TEXT_JSON != 0xb028656a
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_TEXT_JSON 0xf4bc8b78
+#define PHI__PUB_TEXT_JSON 0xb028656a
 
 #ifdef __cplusplus
 extern "C" {
@@ -347,9 +348,9 @@ typedef enum phi_json_type {
    which is borrowed until phi_json_unload too; NULL: from the C library. */
 PHI_API phi_json *phi_json_load(phi_str text, uint32_t flags, phi_memory *memory,
                                 phi_parse_error *error);
-/* Reads a file in the same way. error->status is PHI_NOT_FOUND if there is no such file, PHI_IO if
-   it cannot be read, PHI_TOO_BIG if it is larger than PHI_JSON_MAX_FILE_BYTES, and PHI_UNSUPPORTED
-   with PHI_NO_FILES. Line and column are 0 for these. */
+/* Reads a file like phi_json_load reads a text. error->status is PHI_NOT_FOUND if there is no such
+   file, PHI_IO if it cannot be read, PHI_TOO_BIG if it is larger than PHI_JSON_MAX_FILE_BYTES, and
+   PHI_UNSUPPORTED with PHI_NO_FILES. Line and column are 0 for these statuses. */
 PHI_API phi_json *phi_json_load_file(const char *path, uint32_t flags, phi_memory *memory,
                                      phi_parse_error *error);
 /* Frees a document and everything in its arena. Ignores NULL and nodes that are no document. */
@@ -383,7 +384,7 @@ PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback);
 
 /* Returns the number of members or items. */
 PHI_API size_t phi_json_count(const phi_json *node);
-/* Returns the member with this name, the last one of several. NULL: no member, or no object. */
+/* Returns the member with this name, or the last of several. NULL: no member, or no object. */
 PHI_API phi_json *phi_json_get(const phi_json *object, const char *key);
 /* Returns an item by its index, from 0, or NULL. Each call walks the list: use phi_json_each for a
    loop. */
@@ -492,11 +493,11 @@ PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *valu
 #endif /* PHI__PUB_TEXT_SCHEMA */
 
 #ifdef PHI__PUB_FORMATS_READER
-#if PHI__PUB_FORMATS_READER != 0x10cc7cd3
+#if PHI__PUB_FORMATS_READER != 0xf1294f73
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_READER 0x10cc7cd3
+#define PHI__PUB_FORMATS_READER 0xf1294f73
 
 #ifdef __cplusplus
 extern "C" {
@@ -511,10 +512,10 @@ extern "C" {
        if (phi_reader_advance(reader, 10000) != PHI_BUSY) // once a frame
            status = phi_reader_result(reader, &root, &error);
 
-   Each format has a constructor. After it, call phi_reader_advance() until it is not PHI_BUSY, then
-   phi_reader_result(). The reader is in the arena, and freed with it; it can be abandoned at any
-   time. A constructor returns NULL if there is no memory. The functions here accept this NULL, and
-   the result is then PHI_NO_MEMORY.
+   Each format has a constructor. After it, call phi_reader_advance() until it no longer returns
+   PHI_BUSY, then phi_reader_result(). The reader is in the arena, and freed with it; it can be
+   abandoned at any time. A constructor returns NULL if there is no memory. The functions here
+   accept this NULL, and the result is then PHI_NO_MEMORY.
    Threads: a reader belongs to one thread at a time. */
 
 typedef struct phi_reader phi_reader;
@@ -535,11 +536,11 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #endif /* PHI__PUB_FORMATS_READER */
 
 #ifdef PHI__PUB_FORMATS_TOML
-#if PHI__PUB_FORMATS_TOML != 0x937b7c2d
+#if PHI__PUB_FORMATS_TOML != 0x07a30625
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_TOML 0x937b7c2d
+#define PHI__PUB_FORMATS_TOML 0x07a30625
 
 #ifdef __cplusplus
 extern "C" {
@@ -582,7 +583,7 @@ PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
 /* ---- types and dates ---- */
 
 typedef enum phi_toml_type {
-    PHI_TOML_NONE, /* for NULL, and for JSON's null */
+    PHI_TOML_NONE, /* type of NULL and of JSON's null */
     PHI_TOML_STRING,
     PHI_TOML_INTEGER,
     PHI_TOML_FLOAT,
@@ -631,11 +632,11 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_TOML */
 
 #ifdef PHI__PUB_FORMATS_YAML
-#if PHI__PUB_FORMATS_YAML != 0x9b74deb3
+#if PHI__PUB_FORMATS_YAML != 0xaaee32bb
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_YAML 0x9b74deb3
+#define PHI__PUB_FORMATS_YAML 0xaaee32bb
 
 #ifdef __cplusplus
 extern "C" {
@@ -662,7 +663,7 @@ extern "C" {
 
 /* ---- reading ---- */
 
-/* Reads a node with an unknown tag as if it had none; without this flag such a tag is an error. */
+/* Reads a node with an unknown tag as if it had no tag. Without this flag, the tag is an error. */
 #define PHI_YAML_ANY_TAG 1u
 /* Keeps plain scalars as texts: 1.0, yes and ~ are strings, and a missing value is "". */
 #define PHI_YAML_TEXTS 4u
@@ -670,8 +671,8 @@ extern "C" {
 typedef struct phi_yaml_desc {
     uint32_t flags;           /* PHI_YAML_ANY_TAG, PHI_YAML_TEXTS */
     uint32_t max_depth;       /* nested collections (default 512, at most PHI_JSON_MAX_DEPTH) */
-    uint32_t max_alias_nodes; /* nodes that all aliases together copy (default 262,144) */
-    size_t max_alias_bytes;   /* bytes of keys and strings in these nodes (default 16 MiB) */
+    uint32_t max_alias_nodes; /* most nodes that all aliases together copy (default 262,144) */
+    size_t max_alias_bytes;   /* most bytes of keys and strings in these nodes (default 16 MiB) */
 } phi_yaml_desc;
 
 /* Reads a text in UTF-8. `options` may be NULL, and is copied. PHI_OK sets *out. PHI_PARSE,
@@ -715,11 +716,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xc26d28bd
+#if PHI__IMP_BASE != 0xb493c8c1
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xc26d28bd
+#define PHI__IMP_BASE 0xb493c8c1
 
 /* ---- src/base/base_in.h ---- */
 
@@ -746,10 +747,10 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #define PHI_NEVER(condition) (condition)
 #endif
 
-/* Atomics: a type, and for it a load, a store, a compare-and-swap and an addition without a result,
-   with acquire and release order. They use the builtins of gcc and clang, or else those of C11.
-   With PHI_NO_THREADS they are plain accesses, and only the pumping thread may call phi.
-   PHI__NO_BUILTINS lets the checks compile the C11 branch with gcc and clang. */
+/* Atomics: a type, and operations on it with acquire and release order: load, store,
+   compare-and-swap, and an addition without a result. They use the builtins of gcc and clang, or
+   else those of C11. With PHI_NO_THREADS they are plain accesses, and only the pumping thread may
+   call phi. PHI__NO_BUILTINS lets the checks compile the C11 branch with gcc and clang. */
 #if defined(PHI_NO_THREADS)
 #define PHI__ATOMIC(type) type
 #define PHI__LOAD(p) (*(p))
@@ -796,7 +797,7 @@ static inline phi_str phi__str(const char *at, size_t len) {
 /* Returns s without its first n bytes. s must have at least n bytes. */
 static inline phi_str phi__str_from(phi_str s, size_t n) { return phi__str(s.at + n, s.len - n); }
 
-/* Inline, since the compiler knows the length of a literal. */
+/* This function is inline, since the compiler knows the length of a literal. */
 static inline bool phi__str_is(phi_str s, const char *text) {
     size_t n = strlen(text);
     return s.len == n && (n == 0 || memcmp(s.at, text, n) == 0);
@@ -856,7 +857,7 @@ PHI__FN phi_str phi__str_trim(phi_str s);
 /* Writes sixteen hexadecimal digits in lower case and a terminator. */
 PHI__FN void phi__hash_hex(uint64_t n, char out[17]);
 
-/* Reads the first sixteen digits, as phi__hash_hex writes them. 0: none, or another character. */
+/* Reads sixteen digits as phi__hash_hex writes them. 0: there are fewer, or another character. */
 PHI__FN uint64_t phi__hash_of_hex(phi_str digits);
 
 /* Reads a whole decimal number. False: empty, other bytes, or overflow. */
@@ -876,11 +877,12 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len);
 /* Allocates like phi_arena_alloc, and zeroes the memory. */
 PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 
-/* Allocates like phi_arena_alloc, but without alignment: for bytes. */
+/* Allocates bytes like phi_arena_alloc, but does not align them. */
 PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
 
-/* Frees all memory handed out but keeps the blocks for later use. Blocks kept by an earlier rewind
-   and not used since are freed. For work that is repeated at about the same size, such as turns. */
+/* Frees all memory that was handed out, but keeps the blocks for later use. Frees blocks that an
+   earlier rewind kept if they were not used since. For work that is repeated at about the same
+   size, such as turns. */
 PHI__FN void phi__arena_rewind(phi_arena *arena);
 
 /* Returns the bytes of all blocks in use. */
@@ -908,8 +910,8 @@ PHI__FN void phi__buf_init(phi__buf *buf, phi_memory *memory);
 PHI__FN void phi__buf_free(phi__buf *buf);  /* calling it twice is harmless */
 PHI__FN void phi__buf_clear(phi__buf *buf); /* keeps the memory, clears `failed` */
 
-/* Returns room for `more` bytes at the end. NULL: no memory, and `failed` is set. phi__buf_add_len
-   then says how many bytes were written. */
+/* Returns room for `more` bytes at the end. Pass the number of bytes that were written to
+   phi__buf_add_len. NULL: no memory, and `failed` is set. */
 PHI__FN char *phi__buf_reserve(phi__buf *buf, size_t more);
 
 static inline void phi__buf_add_len(phi__buf *buf, size_t len) { buf->len += len; }
@@ -934,22 +936,22 @@ static inline phi_str phi__buf_str(const phi__buf *buf) { return phi__str(buf->a
 
 /* The parts of a URL. Each is a piece of the URL's text, except a default port. */
 typedef struct phi__url {
-    phi_str scheme; /* as in the URL */
+    phi_str scheme; /* as it is in the URL */
     phi_str origin; /* "https://ada:key@host:8080": everything before the path */
-    phi_str user;   /* "ada:key"; `at` is NULL if there is no "@" */
+    phi_str user;   /* "ada:key"; `at` is NULL if the URL has no "@" */
     phi_str site;   /* "[::1]:8080": host and port as in the URL */
     phi_str host;   /* without the brackets of "[::1]"; empty if other text follows the brackets */
-    phi_str port;   /* if there is none: "443" for https, else "80" */
-    phi_str path;   /* from its "/" up to "?" or "#"; may be empty */
+    phi_str port;   /* if the URL has none: "443" for https, else "80" */
+    phi_str path;   /* from the first "/" up to "?" or "#"; may be empty */
     phi_str query;  /* after "?" and before "#" */
     bool web;       /* the scheme is http or https, in any case */
     bool secure;    /* the scheme is https */
 } phi__url;
 
-/* Splits a URL into its parts. False: there is no "://", and the URL is split like "host/path". */
+/* Splits a URL into its parts. False: the URL has no "://", and is split like "host/path". */
 PHI__FN bool phi__url_split(phi_str url, phi__url *out);
 
-/* True if the URL's host is this host or a subdomain: "eu.api.example" is at "api.example". */
+/* True if the URL's host is `host` or a subdomain of it, as "eu.api.example" of "api.example". */
 PHI__FN bool phi__url_is_at(phi_str url, const char *host);
 
 /* Resolves the reference `to` against `base` and appends the result without its fragment (RFC 3986
@@ -1029,27 +1031,30 @@ PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item);
 /* Removes an item that is in the map under this hash. */
 PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item);
 
-/* Returns the next item with this hash, or NULL after the last. *probe must be 0 at first. */
+/* Returns the next item with this hash, or NULL after the last item. Set *probe to 0 before the
+   first call. */
 PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe);
 
-/* The order of a heap: an array whose first item is above all others. */
+/* The order of a heap, which is an array. Its first item is above all others. */
 typedef struct phi__heap {
     size_t size; /* bytes of an item */
     bool (*above)(const void *a, const void *b, const void *ctx);
     const void *ctx; /* passed to `above` */
 } phi__heap;
 
-/* Move item `at` up or down to its place, after it was added at the end or replaced. */
+/* Move item `at` up or down to its place. Call them after an item was added at the end or
+   replaced. */
 PHI__FN void phi__heap_rise(const phi__heap *heap, void *items, size_t at);
 PHI__FN void phi__heap_sink(const phi__heap *heap, void *items, size_t count, size_t at);
 
-/* Moves the first item to the end. The other count - 1 items are a heap again. */
+/* Moves the first item to the end, and makes the other count - 1 items a heap again. */
 PHI__FN void phi__heap_pop(const phi__heap *heap, void *items, size_t count);
 
-/* Sorts any array: the first item of its heap becomes the last. Unlike qsort, allocates nothing. */
+/* Sorts any array. The item that a heap would have first becomes the last. Unlike qsort, this
+   function allocates nothing. */
 PHI__FN void phi__heap_sort(const phi__heap *heap, void *items, size_t count);
 
-/* 32-bit ABIs align 64 bits to 4 bytes. That is slow, and makes clang call libatomic. */
+/* 32-bit ABIs align 64-bit integers to 4 bytes. That is slow, and makes clang call libatomic. */
 #if defined(__GNUC__)
 typedef PHI__ATOMIC(uint64_t) phi__slot_word __attribute__((aligned(8)));
 #else
@@ -1108,16 +1113,16 @@ PHI__FN uint32_t phi__slots_state(const phi__slots *slots, uint32_t index, uint3
 PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint32_t gen,
                                    uint32_t clear, uint32_t set);
 
-/* Marks the slot at an index, for phi__slots_marked. Change the slot's state first. */
+/* Marks the slot at an index, so phi__slots_marked finds it. Change the slot's state first. */
 PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index);
-PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* true if a slot may be marked */
+PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* false if no slot is marked */
 
 /* Removes the marks of up to `most` slots and writes their indexes to out. `most` must be at least
    PHI__SLOTS_MARKED_LEAST. Every marked slot gets its turn. A slot may have been released and taken
    again since it was marked. */
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
 
-/* Returns the CRC-32. `before`: the CRC of the bytes before these; 0 if there are none. */
+/* Returns the CRC-32. `before` is the CRC of the bytes that come before these; 0: none do. */
 PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len);
 
 enum { PHI__SHA256_BYTES = 32, PHI__SHA256_HEX = 64 };
@@ -1139,10 +1144,12 @@ PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]);
 /* Writes 64 characters in lower case, not terminated. */
 PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
 
-/* Appends n bytes in base64. In pieces, every n except the last must be a multiple of 3. */
+/* Appends n bytes in base64. If a text is encoded in pieces, each n except the last must be a
+   multiple of 3. */
 PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n);
 
-/* Appends the bytes that `text` encodes. False: not strict base64 (out is unchanged), no memory. */
+/* Appends the bytes that `text` encodes. False: `text` is not strict base64 (and `out` is
+   unchanged), or there is no memory. */
 PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text);
 
 enum { PHI__UUID_SIZE = 37 }; /* including the terminator */
@@ -1223,7 +1230,7 @@ struct phi__block {
 #endif
 };
 
-/* Takes a spare block that is large enough, but not more than twice as large as needed. */
+/* Takes a spare block that is large enough, but at most twice as large as needed. */
 static struct phi__block *phi__arena_reuse(phi_arena *arena, size_t bytes) {
     for (struct phi__block **at = &arena->spare; *at != NULL; at = &(*at)->older) {
         struct phi__block *block = *at;
@@ -1266,7 +1273,7 @@ static size_t phi__arena_round(const phi_arena *arena, size_t bytes) {
 
 static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t align) {
     size_t pad = (size_t)(0u - (uintptr_t)arena->at) & (align - 1);
-    if ((size_t)(arena->end - arena->at) < pad || /* false without a block: both sides are 0 */
+    if ((size_t)(arena->end - arena->at) < pad || /* false without a block, as both are 0 */
         (size_t)(arena->end - arena->at) - pad < bytes || arena->shared == NULL) {
         if (bytes > (arena->next_block_bytes - sizeof(struct phi__block)) / 2) {
             struct phi__block *block = phi__arena_take(arena, phi__arena_round(arena, bytes));
@@ -1293,7 +1300,8 @@ static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t alig
 }
 
 PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes) {
-    /* for a product that overflowed: compilers must see that memset never gets it */
+    /* A product that overflowed gets NULL. The compiler must see that memset never gets such a
+       size. */
     void *out = bytes <= SIZE_MAX / 2 ? phi_arena_alloc(arena, bytes) : NULL;
     if (out != NULL) memset(out, 0, bytes);
     return out;
@@ -1556,7 +1564,7 @@ PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size
 }
 
 PHI__FN void *phi__alloc(phi_memory *memory, size_t bytes) {
-    if (bytes > SIZE_MAX / 2) return NULL; /* a product that overflowed; no object is so large */
+    if (bytes > SIZE_MAX / 2) return NULL; /* no object is so large: a product overflowed */
     void *out = phi__realloc(memory, NULL, 0, bytes);
     if (out != NULL) memset(out, 0, bytes);
     return out;
@@ -1762,7 +1770,7 @@ PHI__FN uint64_t phi__map_hash(uint64_t seed, phi_str text) {
     const char *at = text.at;
     size_t left = text.len;
     for (; left > 8; left -= 8, at += 8) hash = phi__map_mix(hash, at, 8);
-    if (left >= 4) { /* the two words may overlap */
+    if (left >= 4) { /* the two words overlap if less than 8 bytes are left */
         hash = phi__map_mix(hash, at, 4);
         hash = phi__map_mix(hash, at + left - 4, 4);
     } else
@@ -1856,13 +1864,13 @@ PHI__FN void phi__slots_init(phi__slots *slots, phi_memory *memory) {
 
 static size_t phi__slots_page_len(uint32_t page) { return (size_t)PHI__SLOT_FIRST_PAGE << page; }
 
-/* Returns the size of a page: its slots, followed by one bit for each. */
+/* Returns the size of a page, which has its slots and then one bit for each slot. */
 static size_t phi__slots_page_bytes(uint32_t page) {
     size_t n = phi__slots_page_len(page);
     return n * sizeof(phi__slot) + n / 64 * sizeof(phi__slot_word);
 }
 
-/* Returns the mark bits of 64 slots. group: index / 64 of an existing slot. */
+/* Returns the mark bits of a group of 64 slots. `group` is index / 64 of an existing slot. */
 static phi__slot_word *phi__slots_bits(const phi__slots *slots, uint32_t group) {
     uint32_t page = 0;
     while (group >= phi__slots_page_len(page) / 64)
@@ -1986,7 +1994,7 @@ PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most) 
         if (slots->mark_at >= groups) slots->mark_at = 0;
         count += phi__slots_take_bits(slots, slots->mark_at++, out + count);
     }
-    if (n == groups) slots->marks_seen = marks; /* otherwise the rest follows next time */
+    if (n == groups) slots->marks_seen = marks; /* otherwise the next call continues */
     return count;
 }
 
@@ -2281,7 +2289,8 @@ PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZ
 
 /* url.c - splits URLs, and resolves references. */
 
-/* Returns the end of the authority that begins at `at`; if path is true, the end of the path. */
+/* Returns the end of the authority that begins at `at`, or if `path` is true the end of the
+   path. */
 static size_t phi__url_end(phi_str url, size_t at, bool path) {
     while (at < url.len && url.at[at] != '?' && url.at[at] != '#' && (path || url.at[at] != '/'))
         at++;
@@ -2306,7 +2315,7 @@ PHI__FN bool phi__url_split(phi_str url, phi__url *out) {
     for (at = end; at > from && url.at[at - 1] != '@';) at--;
     if (at > from) out->user = phi__str(url.at + from, at - 1 - from);
     out->site = out->host = phi__str(url.at + at, end - at);
-    /* Invalid hosts stay empty: "[::1" without "]", and "[::1].example". */
+    /* The host stays empty if it is invalid: "[::1" without "]", or "[::1].example". */
     if (at < end && url.at[at] == '[') {
         size_t close = phi__str_find(out->site, 0, "]");
         colon = close == SIZE_MAX ? SIZE_MAX : phi__str_find(out->site, close, ":");
@@ -2335,7 +2344,7 @@ PHI__FN bool phi__url_resolve(phi__buf *out, phi_str base, phi_str to) {
     bool whole = phi__url_split(base, &parts);
     to.len = phi__min(phi__str_find(to, 0, "#"), to.len);
     while (name < to.len && strchr(":/?", to.at[name]) == NULL) name++;
-    if (name < to.len && to.at[name] == ':') { /* the reference has a scheme */
+    if (name < to.len && to.at[name] == ':') { /* with its own scheme, `to` needs no base */
         phi__buf_add_str(out, to);
         return !out->failed;
     }
@@ -2345,7 +2354,7 @@ PHI__FN bool phi__url_resolve(phi__buf *out, phi_str base, phi_str to) {
         keep = parts.scheme.len + 1;
     } else if (to.at[0] == '?') {
         keep += parts.path.len;
-    } else if (to.at[0] != '/') { /* replaces the last part of the path */
+    } else if (to.at[0] != '/') { /* `to` replaces the last part of the path */
         for (size_t i = 0; i < parts.path.len; i++)
             if (parts.path.at[i] == '/') keep = parts.origin.len + i + 1;
         if (phi__str_starts(to, "./")) to = phi__str_from(to, 2);
@@ -2363,8 +2372,8 @@ PHI__FN bool phi__url_resolve(phi__buf *out, phi_str base, phi_str to) {
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the length of the longest prefix of a valid sequence at `at`; 0 if no sequence begins so.
-   *whole: the sequence's length. */
+/* Returns how many bytes at `at` are the beginning of a valid sequence; 0: none. *whole is the
+   length that the whole sequence would have. */
 static size_t phi__utf8_prefix(const char *at, size_t left, size_t *whole) {
     const unsigned char *p = (const unsigned char *)at;
     unsigned char a = p[0], low = 0x80, high = 0xBF;
@@ -2456,7 +2465,7 @@ PHI__FN size_t phi__utf8_cut(phi_str s, size_t most) {
     if (most >= s.len) return s.len;
     for (size_t back = 0; back < 4 && back <= most; back++)
         if (((unsigned char)s.at[most - back] & 0xC0) != 0x80) return most - back;
-    return most; /* not UTF-8 here, so any place will do */
+    return most; /* these bytes are not UTF-8, so the text may be cut anywhere */
 }
 
 PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s) {
@@ -2530,7 +2539,8 @@ static char *phi__date_digits(char *at, int64_t value, int digits, char after) {
     return at + digits + 1;
 }
 
-/* True if the text has this shape: 'd' is a digit; for 'T' the text may have 't' or a space. */
+/* True if the text has this shape. In the shape, 'd' stands for a digit, and 'T' also allows 't' or
+   a space in the text. */
 static bool phi__date_shaped(const char *at, const char *shape) {
     for (; *shape != '\0'; at++, shape++) {
         if (*shape == 'd' ? !phi__is_digit(*at)
@@ -2580,7 +2590,7 @@ PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]) {
     at = phi__date_digits(at, rest / 60000 % 60, 2, ':');
     at = phi__date_digits(at, rest / 1000 % 60, 2, '.');
     if (rest % 1000 != 0) at = phi__date_digits(at, rest % 1000, 3, '.');
-    at[-1] = 'Z'; /* over the last separator */
+    at[-1] = 'Z'; /* replaces the last separator */
     *at = '\0';
     return (size_t)(at - out);
 }
@@ -2605,7 +2615,7 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
     int64_t of_era = y - era * 400;
     int64_t of_year = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
     int64_t days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-    phi__date real = phi__date_of(days); /* differs if the month has no such day */
+    phi__date real = phi__date_of(days); /* another date if the month has no such day */
     if (real.month != date.month || real.day != date.day) return false;
     *ms = days * 86400000 + ((hour * 60 + minute - offset) * 60 + second) * 1000 + fraction;
     return true;
@@ -2616,11 +2626,11 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xbb335d94
+#if PHI__IMP_TEXT != 0xd1a7952e
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xbb335d94
+#define PHI__IMP_TEXT 0xd1a7952e
 
 /* ---- src/text/text_in.h ---- */
 
@@ -2641,7 +2651,7 @@ enum phi__json_kind {
 /* How a value was written in TOML, or PHI__JSON_DOCUMENT for the root of a document; 0 in all other
    trees. The functions of json.h keep this form, and treat a date as a string. */
 enum phi__json_form {
-    PHI__JSON_OFFSET_DATETIME = 1, /* this form and the next three: a string */
+    PHI__JSON_OFFSET_DATETIME = 1, /* this and the next three forms are strings */
     PHI__JSON_LOCAL_DATETIME,
     PHI__JSON_LOCAL_DATE,
     PHI__JSON_LOCAL_TIME,
@@ -2673,7 +2683,7 @@ static inline uint32_t phi__json_form_of(const phi_json *node) { return node->me
 
 static inline uint32_t phi__json_key_len(const phi_json *node) { return node->meta >> 8; }
 
-/* Appends a child without any checks; for readers. */
+/* Appends a child without any checks. For readers. */
 static inline void phi__json_append(phi_json *container, phi_json *child) {
     phi_json *last = container->v.last;
     if (last != NULL) {
@@ -2690,7 +2700,7 @@ static inline void phi__json_append(phi_json *container, phi_json *child) {
 typedef struct phi__json_reader {
     phi_arena *arena;
     const char *text; /* the caller's text */
-    char *copy;       /* copy of the text; NULL with PHI_JSON_BORROW */
+    char *copy;       /* the reader's copy of the text; NULL with PHI_JSON_BORROW */
     size_t len;
     const char *base, *at, *end;    /* the text being read: the copy or the caller's text */
     const char *line_at;            /* start of the current line */
@@ -2716,7 +2726,8 @@ PHI__FN void phi__json_read_begin(phi__json_reader *reader, phi_arena *arena, ph
 /* Reads about `units` bytes, at least one. Returns PHI_BUSY until the whole text is read. */
 PHI__FN phi_status phi__json_read_advance(phi__json_reader *reader, size_t units);
 
-/* Returns the last status of advance, and sets the tree or the error. Both pointers may be NULL. */
+/* Returns the last status of advance, and sets *out to the tree or *error to the error. `out` and
+   `error` may be NULL. */
 PHI__FN phi_status phi__json_read_result(const phi__json_reader *reader, phi_json **out,
                                          phi_parse_error *error);
 
@@ -2734,7 +2745,7 @@ PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_st
 /* True if values are equal: numbers by value (1 equals 1.0), objects in any order of members. */
 PHI__FN bool phi__json_get_equal(const phi_json *a, const phi_json *b);
 
-/* Return a new node, like phi_json_new_int. A text of NULL gives an empty string. */
+/* Return a new node, like phi_json_new_int. A text whose pointer is NULL gives an empty string. */
 PHI__FN phi_json *phi__json_edit_null(phi_arena *arena);
 PHI__FN phi_json *phi__json_edit_uint(phi_arena *arena, uint64_t value);
 PHI__FN phi_json *phi__json_edit_text(phi_arena *arena, const char *value);
@@ -2752,8 +2763,8 @@ static inline phi_str phi__json_text_of(const phi_json *node) {
 #define PHI__JSON_NAME(literal)                                                                    \
     { (literal), sizeof(literal) - 1 }
 
-/* Sets found[i] to the member phi_json_get would find for names[i], for all names in one pass. Fast
-   if the members come in about the order of the names. */
+/* For all names in one pass, sets found[i] to the member that phi_json_get would find for names[i].
+   Fast if the members come in about the order of the names. */
 PHI__FN void phi__json_get_pick(const phi_json *object, const phi_str *names, size_t count,
                                 const phi_json **found);
 
@@ -2789,11 +2800,11 @@ PHI__FN phi_status phi__json_write(phi__buf *buf, const phi_json *node, uint32_t
 typedef struct phi__json_writer {
     phi__buf *out;
     const phi_json *node;   /* the next node to write; NULL: no more nodes */
-    const phi_json **stack; /* open containers: `few` or allocated memory */
+    const phi_json **stack; /* open containers; points to `few` or to allocated memory */
     const phi_json *few[PHI__JSON_STACK];
     size_t depth, cap;
     phi_str rest;                    /* the unwritten part of the current string */
-    bool in_string, in_key, written; /* written: node is written, its siblings are not */
+    bool in_string, in_key, written; /* written: the node is written, but not its siblings */
     uint32_t flags;
     phi_status status;
 } phi__json_writer;
@@ -2826,13 +2837,13 @@ PHI__FN double phi__json_get_number_double(const phi__json_number *n);
 PHI__FN size_t phi__json_number_double_text(double d, char *out);
 
 typedef struct phi__json_step {
-    phi_str key; /* points into the path */
+    phi_str key; /* points into the path's text */
     size_t index;
     bool is_index;
 } phi__json_step;
 
-/* Reads the next step of a path such as "a.b[0].c", and advances *path. False: the path ends (then
-   **path is 0) or is malformed there. */
+/* Reads the next step of a path such as "a.b[0].c", and advances *path. False: the path has no more
+   steps (then *path is 0 there) or is malformed. */
 PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step);
 
 /* A value in a JSON text that was not parsed yet. */
@@ -2848,8 +2859,8 @@ typedef struct phi__json_found {
    only brackets and the ends of strings are checked. */
 PHI__FN phi_status phi__json_cursor_find(phi_str text, const char *path, phi__json_found *out);
 
-/* Return the found value as a text (borrowed, or unescaped into the arena; bad UTF-8 and lone
-   surrogates become U+FFFD) or a number. False: no memory, another type, or it does not fit. */
+/* Return the found value as a number, or as a text: borrowed, or unescaped into the arena. Bad
+   UTF-8 and lone surrogates become U+FFFD. False: no memory, another type, or it does not fit. */
 PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found *found,
                                         phi_str *out);
 PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out);
@@ -2875,7 +2886,7 @@ PHI__FN size_t phi__json_text_utf8(const char *at, const char *end);
 
 typedef struct phi__json_cursor {
     const char *at, *end; /* borrowed text */
-    bool first;           /* a container was just entered, so no comma comes next */
+    bool first;           /* a container was just entered, so no comma is expected */
     bool bad;
 } phi__json_cursor;
 
@@ -2891,8 +2902,8 @@ PHI__FN void phi__json_cursor_init(phi__json_cursor *c, phi_str text);
 /* Returns the type of the next value; PHI_JSON_NONE: there is no value. */
 PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c);
 
-/* Enter the next value if it is an object or array; then pull its keys or items until false. False:
-   the value has another type and is skipped. */
+/* Enter the next value if it is an object or array. Then pull its keys or items until there are no
+   more. False: the value has another type and is skipped. */
 PHI__FN bool phi__json_cursor_enter_object(phi__json_cursor *c);
 PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c);
 
@@ -2900,10 +2911,11 @@ PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c);
 PHI__FN bool phi__json_cursor_in_object(phi__json_cursor *c, phi_str text);
 PHI__FN bool phi__json_cursor_in_array(phi__json_cursor *c, phi_str text);
 
-/* Returns the next key, whose value must be consumed next. False: the object ended, or is bad. */
+/* Returns the next key. Its value must be consumed next. False: the object ended, or the text is
+   bad. */
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key);
 
-/* True: there is an item, which must be consumed next. False: the array ended, or is bad. */
+/* True if there is an item, which must be consumed next. False: the array ended, or is bad. */
 PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c);
 
 /* Consumes the next item and returns its whole text. */
@@ -2919,7 +2931,7 @@ PHI__FN bool phi__json_cursor_take_i64(phi__json_cursor *c, int64_t *out); /* ac
 PHI__FN bool phi__json_cursor_take_u64(phi__json_cursor *c, uint64_t *out);
 PHI__FN bool phi__json_cursor_take_bool(phi__json_cursor *c, bool *out);
 
-/* True if the whole text was consumed and was not bad. */
+/* True if the whole text was consumed and nothing in it was bad. */
 PHI__FN bool phi__json_cursor_done(phi__json_cursor *c);
 
 /* Appends the text unescaped. Bad UTF-8, wrong escapes and lone surrogates become U+FFFD. */
@@ -2946,7 +2958,7 @@ typedef enum phi__json_member_kind {
     PHI__MEMBER_OBJECT, /* phi_str: JSON of an object */
     PHI__MEMBER_ARRAY,  /* phi_str: JSON of an array */
     PHI__MEMBER_IN,     /* an object; the table `inner` has its members */
-    PHI__MEMBER_FIRST,  /* an array; `inner` has the members of its first item */
+    PHI__MEMBER_FIRST,  /* an array; `inner` has the members of the array's first item */
     PHI__MEMBER_BY      /* the function `take` consumes the value */
 } phi__json_member_kind;
 
@@ -2984,8 +2996,8 @@ typedef struct phi__json_member {
 PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_member *members,
                                         void *to);
 
-/* Reads a text that must be one whole object. False: it is not. `seen` may be NULL; otherwise *seen
-   gets the bits of phi__json_members_take. */
+/* Reads a text that must be one whole object. False: the text is not. If `seen` is not NULL, *seen
+   gets the bits that phi__json_members_take returns. */
 PHI__FN bool phi__json_members_read(phi_str text, const phi__json_member *members, void *to,
                                     uint32_t *seen);
 
@@ -3007,7 +3019,8 @@ typedef struct phi__json_fields {
 } phi__json_fields;
 
 PHI__FN void phi__json_fields_init(phi__json_fields *f, phi_memory *memory);
-PHI__FN void phi__json_fields_free(phi__json_fields *f); /* like after init; twice is harmless */
+/* leaves *f as after init; may be called twice */
+PHI__FN void phi__json_fields_free(phi__json_fields *f);
 
 /* Returns the next value of a growing JSON text. `text` is all of the text so far. 1: a value;
    *path is its JSON Pointer (RFC 6901), valid until the next call, and *value is its text
@@ -3023,19 +3036,19 @@ typedef struct phi__json_index {
 } phi__json_index;
 
 PHI__FN void phi__json_index_init(phi__json_index *index, phi_memory *memory, phi_arena *arena);
-PHI__FN void phi__json_index_free(phi__json_index *index); /* twice is harmless */
+PHI__FN void phi__json_index_free(phi__json_index *index); /* may be called twice */
 
 /* Finds a member. *found is NULL if there is no such member. False: no memory. */
 PHI__FN bool phi__json_index_get(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json **found);
 
 /* Replaces the member in its place, or appends it. The value must be in no container. False: no
-   memory; this cannot happen if the value was a member of this name and replaces another one. */
+   memory. Replacing a member by a value that already has its name cannot fail. */
 PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json *value);
 
-/* Removes the member, which is then in no container. False: no memory; this cannot happen if the
-   object was used before. */
+/* Removes the member, which is then in no container. False: no memory. This cannot happen after
+   another call with this object. */
 PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, phi_str key,
                                     phi_json **removed);
 
@@ -3050,7 +3063,7 @@ typedef struct phi__marks {
     phi_arena *arena;
     phi__marks_entry *slots;
     size_t cap, count; /* cap: a power of two, or 0 */
-    bool failed;       /* no memory for a position */
+    bool failed;       /* there was no memory for a position */
 } phi__marks;
 
 /* True if the reader keeps the positions of nodes. Only some parts of phi ask for them. */
@@ -3058,7 +3071,7 @@ typedef struct phi__marks {
 
 PHI__FN void phi__marks_init(phi__marks *marks, phi_arena *arena);
 
-/* Store the position of a node's value or of its key. May be called in any order. */
+/* Store the position of a node's value, or of its key. The two may be called in any order. */
 PHI__FN void phi__marks_add(phi__marks *marks, const phi_json *node, uint32_t line,
                             uint32_t column);
 PHI__FN void phi__marks_add_key(phi__marks *marks, const phi_json *node, uint32_t line,
@@ -3115,25 +3128,28 @@ PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t co
 #define PHI__RECORDS_GET(node, fields, to, arena)                                                  \
     phi__records_get((node), (fields), PHI__COUNT(fields), (to), (arena))
 
-/* Sets every field of the table. A member that is missing or of another type gives "", false or
-   zero. Strings are borrowed from the tree, or copied if there is an arena. False: no memory. */
+/* Sets every field of the table. A field whose member is missing or of another type becomes "",
+   false or zero. Strings are borrowed from the tree, or copied if there is an arena. False: no
+   memory. */
 PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, size_t count,
                               void *to, phi_arena *arena);
 
 PHI__FN void phi__records_str(phi__buf *out, const char *key, phi_str value);
-PHI__FN void phi__records_option(phi__buf *out, const char *key, phi_str value); /* empty: null */
-PHI__FN void phi__records_some(phi__buf *out, const char *key, phi_str value); /* empty: left out */
+/* an empty value is written as null */
+PHI__FN void phi__records_option(phi__buf *out, const char *key, phi_str value);
+/* an empty value is left out */
+PHI__FN void phi__records_some(phi__buf *out, const char *key, phi_str value);
 PHI__FN void phi__records_u64(phi__buf *out, const char *key, uint64_t n);
 PHI__FN void phi__records_i64(phi__buf *out, const char *key, int64_t n);
 PHI__FN void phi__records_double(phi__buf *out, const char *key, double d);
 PHI__FN void phi__records_bool(phi__buf *out, const char *key, bool b);
-PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b); /* false: left out */
+PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b); /* false is left out */
 PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms);
 
 /* Writes the key and the strings as an array. */
 PHI__FN void phi__records_strs(phi__buf *out, const char *key, const phi_str *items, size_t count);
 
-/* Writes the key and raw JSON: "null", or the bracket that opens a value. */
+/* Writes the key and then `json` as it is: "null", or the bracket that opens a value. */
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json);
 
 /* Read one member. A member that is missing or of another type gives zero, "" or false. A number
@@ -3162,13 +3178,13 @@ PHI__FN bool phi__schema_same_step(phi_str key, phi_str step);
 #define PHI__SSE_EVENT_MOST (16u << 20) /* bytes of an event, by default */
 
 typedef struct phi__sse_event {
-    phi_str name; /* from the event: line; empty: none */
+    phi_str name; /* text of the "event:" line; empty: no such line */
     phi_str data;
 } phi__sse_event;
 
 /* Where to resume a stream: after its last complete event. The owner calls init and free. */
 typedef struct phi__sse_resume {
-    phi__buf id;      /* id of the last event that had one, even without data; empty: none */
+    phi__buf id;      /* id of the last event with an id, even if it had no data; empty: none */
     phi__buf id_next; /* id of the current event */
     bool has_next;
     bool has_retry;
@@ -3176,41 +3192,45 @@ typedef struct phi__sse_resume {
 } phi__sse_resume;
 
 PHI__FN void phi__sse_resume_init(phi__sse_resume *resume, phi_memory *memory);
-PHI__FN void phi__sse_resume_free(phi__sse_resume *resume); /* twice is harmless */
+PHI__FN void phi__sse_resume_free(phi__sse_resume *resume); /* may be called twice */
 
 typedef struct phi__sse {
-    phi__buf line; /* the beginning of a line that was cut */
+    phi__buf line; /* the beginning of a line whose end was not fed yet */
     phi__buf data; /* earlier data lines of the current event */
     phi__buf name;
-    phi_str view;         /* a single data line, in the fed bytes */
+    phi_str view;         /* the only data line so far, if it is in the fed bytes */
     const char *at, *end; /* fed bytes that are not read yet */
     size_t max_event_bytes;
     uint64_t comments; /* comment lines so far; servers send them as keep-alives */
     uint64_t events;   /* events returned so far */
-    uint32_t bom;      /* bytes of a byte order mark seen; 3: skipped, or missing */
+    /* bytes of a byte order mark seen so far; 3: the mark was skipped, or there is none */
+    uint32_t bom;
     bool has_data, viewed, skip_lf, handed;
     bool strays; /* accept stray JSON lines as events; set after init */
     bool stray;  /* the current or last returned event is stray JSON */
     phi_status status;
-    phi__sse_resume *resume; /* gets ids and retries; borrowed; set after init; NULL: ignore them */
+    /* gets ids and retry times (NULL: nothing does); borrowed; set after init */
+    phi__sse_resume *resume;
 } phi__sse;
 
 /* max_event_bytes limits the data and name of one event, and one line (default 16 MiB). */
 PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes);
-PHI__FN void phi__sse_free(phi__sse *sse); /* twice is harmless */
+PHI__FN void phi__sse_free(phi__sse *sse); /* may be called twice */
 
-/* Sets `resume`, which gets the ids of the stream; call this before the first byte. The id of an
-   event that was cut in an earlier stream is dropped. */
+/* Sets `resume`, which gets the ids of the stream. Call this before the first byte is fed. Drops
+   the id of an event that was cut off in an earlier stream. */
 PHI__FN void phi__sse_resume_with(phi__sse *sse, phi__sse_resume *resume);
 
-/* Passes the next bytes, which are borrowed. Earlier bytes must be read: next returned 0. */
+/* Passes the next bytes, which are borrowed. Call this only after next has returned 0 for the
+   earlier bytes. */
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len);
 
-/* 1: an event; 0: more bytes are needed; PHI_TOO_BIG, PHI_NO_MEMORY: unusable until freed. */
+/* 1: an event; 0: more bytes are needed; PHI_TOO_BIG, PHI_NO_MEMORY: the parser can only be
+   freed. */
 PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out);
 
-/* Call this after the last byte, when next has returned 0. Returns an event that no blank line
-   ended, as next would; then 0. */
+/* Call this after the last byte, when next has returned 0. Works like next, but also returns an
+   event that no blank line ended; after that event it returns 0. */
 PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
 
 /* ---- src/text/json_in.h ---- */
@@ -3249,7 +3269,8 @@ static inline uint64_t phi__json_member_hash(const void *table, const phi_json *
 
 /* ---- strings ---- */
 #if defined(__SSE2__)
-/* Returns a bit for each byte that is not plain. Signed, bytes from 0x80 are less than a space. */
+/* Returns a bit for each byte that is not plain. The comparison with a space is signed, so it also
+   finds bytes from 0x80 on. */
 static inline int phi__json_special(__m128i block) {
     return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')),
                                                        _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'))),
@@ -3259,7 +3280,8 @@ static inline int phi__json_special(__m128i block) {
 #endif
 #define PHI__JSON_ONES UINT64_C(0x0101010101010101)
 
-/* Returns a word with the highest bit of each zero byte set; only the lowest set bit is sure. */
+/* Returns a word in which the highest bit of each zero byte is set. Only the lowest set bit is
+   sure. */
 static inline uint64_t phi__json_zero_bytes(uint64_t word) {
     return (word - PHI__JSON_ONES) & ~word & PHI__JSON_ONES << 7;
 }
@@ -3300,7 +3322,7 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
         int quote = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
         int escape = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
         *escaped = false;
-        /* no backslash before the first quote */
+        /* the first quote has no backslash before it */
         if (quote != 0 && (escape & (quote - 1) & ~quote) == 0)
             return at + __builtin_ctz((unsigned)quote);
         if (escape == 0) at += 16;
@@ -3313,8 +3335,8 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
    *code to its code point, or to a lone surrogate. 0: no escape, or it is cut. */
 PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *code);
 
-/* Unescapes about `most` bytes of [at, end) to *to, and advances *to. Takes at least one byte, no
-   part of a sequence, and at most `most` + PHI__JSON_RUN_MORE bytes. Writes at most three times as
+/* Unescapes about `most` bytes of [at, end) to *to, and advances *to. Takes at least one byte, only
+   whole sequences, and at most `most` + PHI__JSON_RUN_MORE bytes. Writes at most three times as
    many. Bad bytes become U+FFFD; without them it never writes more than it takes, so it may work in
    place. Returns the first byte that was not taken. */
 #define PHI__JSON_RUN_MORE 12
@@ -3325,7 +3347,7 @@ PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end,
 
 /* json_cursor.c - scans a JSON text value by value, without a tree; finds a value by its path. */
 
-/* Skips white space and returns the next byte. 0: the text ended or was bad before. */
+/* Skips white space and returns the next byte. 0: the text ended, or the cursor was bad before. */
 static inline char phi__cursor_next(phi__json_cursor *c) {
     while (c->at < c->end && phi__json_white(*c->at)) c->at++;
     return c->at < c->end ? *c->at : '\0';
@@ -3385,7 +3407,8 @@ static inline bool phi__cursor_skip_string(phi__json_cursor *c) {
     return true;
 }
 
-/* Skips from an opening bracket to its closing one. `kinds` has a bit for each open bracket. */
+/* Skips from an opening bracket to the matching closing one. `kinds` has a bit for each open
+   bracket. */
 static bool phi__cursor_skip_nested(phi__json_cursor *c) {
     uint32_t kinds[PHI_JSON_MAX_DEPTH / 32], depth = 0;
     while (c->at < c->end) {
@@ -3468,7 +3491,8 @@ static inline bool phi__cursor_step(phi__json_cursor *c, char closing) {
 
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key) {
     const char *at = c->at, *end = c->end;
-    if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"') /* no white space */
+    /* this path is for texts without white space */
+    if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"')
         at++;
     else {
         if (!phi__cursor_step(c, '}')) return false;
@@ -3520,7 +3544,7 @@ static bool phi__cursor_take_number(phi__json_cursor *c, phi__json_number *out) 
     const char *bad;
     if (phi__json_cursor_peek(c) != PHI_JSON_NUMBER) return phi__cursor_other(c);
     const char *end = phi__json_number_read(c->at, c->end, out, &bad);
-    if (end == NULL) return phi__cursor_other(c); /* skips it like a word */
+    if (end == NULL) return phi__cursor_other(c); /* not a number: skipped like a word */
     c->at = end;
     c->first = false;
     return true;
@@ -3589,7 +3613,7 @@ static size_t phi__cursor_unescaped_len(phi__json_text text) {
 }
 
 PHI__FN bool phi__json_cursor_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out) {
-    if (text.len > SIZE_MAX / 4) return false; /* each byte may become three bytes */
+    if (text.len > SIZE_MAX / 4) return false; /* a byte may become three bytes */
     size_t len = phi__cursor_unescaped_len(text);
     char *copy = phi__arena_bytes(arena, len + 1), *to = copy;
     const char *end = text.at + text.len;
@@ -3709,7 +3733,7 @@ static void phi__members_raw(phi__json_cursor *c, bool wanted, phi_str *out) {
         out->len = 0;
 }
 
-/* Names are short, so a few loads are faster than a call of memcmp. */
+/* Names are short, so comparing them by a few loads is faster than calling memcmp. */
 static inline bool phi__members_is(const phi__json_member *m, const phi__json_text *key) {
     const char *a = m->name, *b = key->at;
     size_t n = m->len;
@@ -3727,7 +3751,8 @@ static inline bool phi__members_is(const phi__json_member *m, const phi__json_te
     return x[0] == y[0] && x[1] == y[1];
 }
 
-/* Returns the row for that name, from `at` up to `end` or the table's end. NULL: no such row. */
+/* Returns the row with that name, searching from `at` to `end` or to the table's end. NULL: no such
+   row. */
 static const phi__json_member *phi__members_look(const phi__json_member *at,
                                                  const phi__json_member *end,
                                                  const phi__json_text *key) {
@@ -3813,7 +3838,7 @@ enum phi__json_field_state {
     PHI__JSON_FIELD_COLON,
     PHI__JSON_FIELD_AFTER, /* a comma or a closing bracket is next */
     PHI__JSON_FIELD_END,
-    PHI__JSON_FIELD_IN_KEY, /* this and the next states are inside a token */
+    PHI__JSON_FIELD_IN_KEY, /* in this state and the next ones, a token has begun */
     PHI__JSON_FIELD_IN_STRING,
     PHI__JSON_FIELD_IN_NUMBER,
     PHI__JSON_FIELD_IN_WORD
@@ -3880,8 +3905,8 @@ static phi__json_field_got phi__fields_key(phi__json_fields *f, phi_str raw) {
 
 /* ---- tokens ---- */
 
-/* Returns the length of an escape or a UTF-8 sequence in a string. 0: it is cut, or wrong (then
-   f->status has an error). */
+/* Returns the length of an escape or a UTF-8 sequence in a string. 0: more text is needed, or the
+   bytes are wrong (then f->status has an error). */
 static size_t phi__fields_odd(phi__json_fields *f, const char *at, const char *end) {
     size_t left = (size_t)(end - at), n;
     uint32_t code = 0;
@@ -3890,7 +3915,7 @@ static size_t phi__fields_odd(phi__json_fields *f, const char *at, const char *e
         if (n == 0 && left < 6) return 0;
         if (n == 6 && code >= 0xd800 && code <= 0xdfff) {
             if (code <= 0xdbff && left < 12) return 0;
-            n = 0; /* half of a surrogate pair */
+            n = 0; /* a lone half of a surrogate pair is wrong */
         }
     } else {
         n = (unsigned char)*at >= 0x80 ? phi__json_text_utf8(at, end) : 0;
@@ -4034,7 +4059,7 @@ static phi__json_field_got phi__fields_look(phi__json_fields *f, phi_str text, p
         f->state = PHI__JSON_FIELD_VALUE;
         return PHI__JSON_FIELD_MORE;
     case PHI__JSON_FIELD_KEY: break;
-    /* the text is complete, and more follows */
+    /* the value is complete, but more text follows */
     default: return phi__fields_fail(f, PHI_PARSE);
     }
     if (c != '"') return phi__fields_fail(f, PHI_PARSE);
@@ -4080,7 +4105,8 @@ PHI__FN bool phi__json_get_number_i64(const phi__json_number *n, int64_t *out) {
         *out = n->v.i;
         return true;
     }
-    /* An integer node has -2^63 itself. The double -2^63 is mostly a smaller number, rounded. */
+    /* A number that is exactly -2^63 is an integer node. The double -2^63 is refused, because it is
+       mostly a smaller number that was rounded. */
     if (n->kind != PHI__JSON_DOUBLE || !(n->v.d > -9223372036854775808.0) ||
         !(n->v.d < 9223372036854775808.0) || (double)(int64_t)n->v.d != n->v.d)
         return false;
@@ -4137,8 +4163,8 @@ PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step) {
     return true;
 }
 
-/* Returns the index of the child's name in names[from..to), or `to` if it is not there. The names
-   are not empty, and their first bytes mostly differ. */
+/* Returns the index of the child's name in names[from..to), or `to` if the name is not there. The
+   names are not empty, and most differ in their first byte. */
 static inline size_t phi__json_get_name_of(const phi_json *child, const phi_str *names, size_t from,
                                            size_t to) {
     size_t len = phi__json_key_len(child), i;
@@ -4308,7 +4334,7 @@ static bool phi__json_get_same_number(const phi_json *a, const phi_json *b) {
     uint64_t u;
     if (kind == phi__json_kind_of(b))
         return kind == PHI__JSON_DOUBLE ? a->v.d == b->v.d : a->v.u == b->v.u;
-    if (kind != PHI__JSON_DOUBLE) { /* swap: the double first */
+    if (kind != PHI__JSON_DOUBLE) { /* swap the two, so `a` is the double */
         const phi_json *other = a;
         a = b;
         b = other;
@@ -4332,8 +4358,8 @@ static bool phi__json_get_same_keys(const phi_json *a, const phi_json *b) {
     return true;
 }
 
-/* Only the last member of each name counts, as with phi_json_get. No pair is compared twice, so
-   nesting does not multiply the work. */
+/* As with phi_json_get, only the last member of each name counts. No pair of members is compared
+   twice, so nesting does not multiply the work. */
 static bool phi__json_get_same_object(const phi_json *a, const phi_json *b, unsigned depth) {
     phi_json_iter ia = phi_json_each(a), ib = phi_json_each(b);
     bool in_step = phi__json_get_same_keys(a, b);
@@ -4410,7 +4436,8 @@ static void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_jso
     child->next = NULL;
 }
 
-/* Unlinks all members of that name but `keep`. Returns the last one, `keep` included. */
+/* Unlinks all members of that name except `keep`. Returns the last member of that name, which may
+   be `keep`. */
 static phi_json *phi__json_edit_unlink_named(phi_json *object, phi_str key, const phi_json *keep) {
     phi_json *before = object->v.last, *found = NULL;
     uint32_t left = object->len;
@@ -4544,7 +4571,7 @@ PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_st
     (void)phi__json_edit_unlink_named(object, copy, old);
     phi_json *before = old;
     while (before->next != old) before = before->next;
-    value->next = before == old ? value : old->next; /* `old` may be alone in the ring */
+    value->next = before == old ? value : old->next; /* is `old` alone in the ring? */
     if (before != old) before->next = value;
     if (object->v.last == old) object->v.last = value;
     old->next = NULL;
@@ -4606,7 +4633,7 @@ static phi_json *phi__json_load_fail(phi_parse_error *error, phi_status status, 
     return NULL;
 }
 
-/* Returns an empty document. It must not move, since it has a pointer to itself. */
+/* Returns an empty document. The document must not move, since it contains a pointer to itself. */
 static phi__json_load_document *phi__json_load_new(phi_memory *memory) {
     phi__json_load_document *d;
     phi_memory own;
@@ -4747,7 +4774,7 @@ static phi__index_entry *phi__index_look(phi__json_index *index, const phi_json 
     return entry;
 }
 
-/* Returns the entry of a member, which is in the table. */
+/* Returns the entry of a member. The member must be in the table. */
 static phi__index_entry *phi__index_of(phi__json_index *index, const phi_json *object,
                                        const phi_json *member) {
     phi_str key = phi__index_key(member);
@@ -4784,7 +4811,7 @@ static void phi__index_link(phi__json_index *index, phi_json *object) {
     }
 }
 
-/* Puts the members of an object into the table, once. False: no memory. */
+/* Puts the members of an object into the table, if they are not in it yet. False: no memory. */
 static bool phi__index_know(phi__json_index *index, phi_json *object) {
     uint64_t mark = phi__json_member_hash(index, object, PHI__LIT(""));
     phi__index_entry *entry;
@@ -4880,7 +4907,8 @@ PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, ph
    10^k is 10^(27 b) * 5^j * 2^j, cut to 128 bits, with a stored correction of its last bits. All
    arithmetic uses integers, so x87 cannot round twice. */
 
-#define PHI__JSON_POW_LEAST (-342) /* for 19 digits; less rounds to zero */
+/* for 19 digits; with a smaller power the value rounds to zero */
+#define PHI__JSON_POW_LEAST (-342)
 #define PHI__JSON_POW_MOST 324     /* the largest power that writing needs */
 #define PHI__JSON_POW_FIRST (-351) /* power of the first base; a multiple of 27 */
 
@@ -4915,7 +4943,7 @@ static const uint64_t phi__json_pow_five[27] = {
     UINT64_C(0xde0b6b3a76400000), UINT64_C(0x8ac7230489e80000), UINT64_C(0xad78ebc5ac620000),
     UINT64_C(0xd8d726b7177a8000), UINT64_C(0x878678326eac9000), UINT64_C(0xa968163f0a57b400),
     UINT64_C(0xd3c21bcecceda100), UINT64_C(0x84595161401484a0), UINT64_C(0xa56fa5b99019a5c8)};
-/* Corrections of the computed powers: two bits for each power, from 10^-342 on. */
+/* Corrections of the computed powers: two bits for each power, beginning with 10^-342. */
 static const uint32_t phi__json_pow_more[42] = {
     0x55555551u, 0x15010004u, 0x41450500u, 0x00014000u, 0x44541005u, 0x95655559u, 0x44544116u,
     0x41055405u, 0x96525555u, 0x10415515u, 0x41054005u, 0x40104044u, 0x10040015u, 0x00000000u,
@@ -4993,7 +5021,7 @@ typedef struct phi__json_decimal {
     const char *digits, *end; /* all digits, with a decimal point among them */
     uint64_t w;               /* the first 19 significant digits */
     int k;                    /* the value is about w * 10^k */
-    bool cut, negative;       /* cut: there are more digits than w has */
+    bool cut, negative;       /* cut: w does not have all digits */
 } phi__json_decimal;
 
 /* Computes the double of w * 10^k. False: the result is uncertain, infinite or tiny. */
@@ -5023,8 +5051,8 @@ static bool phi__number_fast(uint64_t w, int k, uint64_t *bits) {
     return true;
 }
 
-#define PHI__JSON_LIMBS 128  /* of 32 bits: 1112 digits and 54 bits, shifted, take 86 */
-#define PHI__JSON_DIGITS 772 /* the middle between two doubles has at most 767 */
+#define PHI__JSON_LIMBS 128  /* limbs of 32 bits; at most 86 are needed */
+#define PHI__JSON_DIGITS 772 /* more than the middle between two doubles can have (767) */
 
 typedef struct phi__json_big {
     uint32_t limb[PHI__JSON_LIMBS]; /* lowest first */
@@ -5054,8 +5082,8 @@ static void phi__number_big_shift(phi__json_big *big, unsigned bits) {
     big->count += limbs;
 }
 
-/* Sets *big to the first PHI__JSON_DIGITS digits, with a 1 after them if there are more. Returns
-   the power of ten. */
+/* Sets *big to the first PHI__JSON_DIGITS digits, and appends a 1 if a later digit is not 0.
+   Returns the power of ten of the last digit. */
 static int phi__number_big_digits(phi__json_big *big, const phi__json_decimal *d) {
     const char *at = d->digits;
     int power = d->k, seen = 0;
@@ -5107,7 +5135,8 @@ static uint64_t phi__number_nearest(const phi__json_decimal *d) {
     if (phi__number_fast(d->w, d->k, &bits) &&
         (!d->cut || (phi__number_fast(d->w + 1, d->k, &above) && above == bits)))
         return bits;
-    /* Rounding down gives the double below the value; then an exact comparison rounds. */
+    /* Rounding down gives the nearest double that is not larger. An exact comparison then decides
+       if the next double is nearer. */
     int shift = phi__number_leading_zeros(d->w);
     uint64_t low, high = phi__number_mul(d->w << shift, phi__number_pow10(d->k).high, &low);
     int top = (int)(high >> 63);
@@ -5133,7 +5162,7 @@ static inline bool phi__number_digit(const char *at, const char *end) {
     return at < end && (unsigned)((unsigned char)*at - '0') < 10;
 }
 
-/* Reads a decimal with more than 19 digits, a point or an exponent, from its first digit on. */
+/* Reads a decimal from its first digit. It has more than 19 digits, a point or an exponent. */
 static const char *phi__number_decimal_read(const char *at, const char *end, phi__json_decimal *d,
                                             const char **bad) {
     const char *point = NULL;
@@ -5195,7 +5224,7 @@ PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__
     else
         for (; phi__number_digit(at, end) && at - digits < 19; at++)
             n = n * 10 + (uint64_t)(*at - '0');
-    if (at - digits == 19 && phi__number_digit(at, end)) { /* 20 digits may still fit */
+    if (at - digits == 19 && phi__number_digit(at, end)) { /* a number of 20 digits may still fit */
         unsigned digit = (unsigned)(*at - '0');
         if (n > (UINT64_MAX - digit) / 10 || phi__number_digit(at + 1, end))
             return phi__number_double_read(start, digits, end, out, bad);
@@ -5226,8 +5255,8 @@ static inline uint64_t phi__number_round_to_odd(phi__json_pow g, uint64_t c) {
     return high | (low > 1);
 }
 
-/* Returns the shortest digits such that digits * 10^*power reads back as a positive double; of
-   several, the nearest. */
+/* Returns the shortest digits such that digits * 10^*power reads back as a positive double. Of
+   several such numbers, returns the one nearest to the double. */
 static uint64_t phi__number_shortest(uint64_t bits, int *power) {
     uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1), c = fraction;
     int biased = (int)(bits >> 52 & 0x7ff), q = biased == 0 ? -1074 : biased - 1075;
@@ -5637,7 +5666,8 @@ static inline phi_json *phi__json_read_node(phi__json_reader *r, const char *at,
     node->len = 0;
     node->meta = r->key_len << 8 | kind;
     if (PHI__MARKED(r)) {
-        /* `at` is the start of the value; for a string, its quote is before r->mark. */
+        /* A position is the start of the value. A string starts at its quote, one byte before
+           r->mark. */
         if (kind == PHI__JSON_STRING) at = r->mark - 1;
         phi__marks_add(r->marks, node, r->line, (uint32_t)(at - r->line_at) + 1);
         if (node->key != NULL) phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
@@ -5761,17 +5791,18 @@ static inline const char *phi__json_read_text_closed(phi__json_reader *r, const 
         if (r->copy != NULL) r->copy[quote - r->base] = '\0';
         return phi__json_read_text_done(r, r->mark, len, quote);
     }
-    if (r->copy != NULL && r->bad == 0) { /* in place, from the first escape on */
+    if (r->copy != NULL && r->bad == 0) { /* unescape in place, beginning at the first escape */
         r->string = r->copy + (r->mark - r->base);
         r->to = r->copy + (r->odd - r->base);
         from = r->odd;
-    } else { /* U+FFFD takes three bytes in place of one or more bad ones */
+    } else { /* one bad byte may become the three bytes of U+FFFD */
         size_t bytes = phi__add(len + 1, phi__mul(r->bad, 2));
         r->to = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
         if (r->to == NULL) return phi__json_read_no_memory(r, quote);
         r->string = r->to;
         if (r->bad == 0 && (size_t)(r->odd - from) <= PHI__JSON_COPY_MOST) {
-            memcpy(r->to, from, (size_t)(r->odd - from)); /* has no escapes */
+            /* copies the part before the first escape */
+            memcpy(r->to, from, (size_t)(r->odd - from));
             r->to += r->odd - from;
             from = r->odd;
         }
@@ -5953,7 +5984,7 @@ static inline const char *phi__json_read_value(phi__json_reader *r, const char *
     return phi__json_read_after(r, at);
 }
 
-/* Reads tokens up to `stop`, an error, or the inside of a string or comment. */
+/* Reads tokens up to `stop`. Returns earlier at an error, or inside of a string or comment. */
 static const char *phi__json_read_tokens(phi__json_reader *r, const char *at, const char *stop) {
     while (at < stop && r->status == PHI_BUSY) {
         if ((unsigned char)*at <= ' ' && r->state < PHI__JSON_TEXT) {
@@ -6013,7 +6044,7 @@ static void phi__json_read_cut(phi__json_reader *r) {
     }
 }
 
-/* Copies the next slice of the text. After the last slice the copy is read. */
+/* Copies the next slice of the text. After the last slice, sets the reader to read the copy. */
 static void phi__json_read_copying(phi__json_reader *r, size_t units) {
     size_t done = (size_t)(r->at - r->text), n = phi__min(units, r->len - done);
     if (r->copy == NULL) {
@@ -6038,7 +6069,7 @@ PHI__FN void phi__json_read_begin(phi__json_reader *r, phi_arena *arena, phi_str
                                   uint32_t flags, uint32_t max_depth) {
     if (text.at == NULL) text = phi__str("", 0);
     r->arena = arena;
-    r->copy = r->string = r->to = NULL; /* set one by one, since a memset takes longer */
+    r->copy = r->string = r->to = NULL; /* fields are set one by one, since a memset takes longer */
     r->mark = r->odd = r->quote = r->key = NULL;
     r->root = r->open = r->spare = r->spare_end = NULL;
     r->marks = NULL;
@@ -6083,12 +6114,12 @@ PHI__FN phi_status phi__json_read_advance(phi__json_reader *r, size_t units) {
         else
             at = phi__json_read_tokens(r, at, stop);
         if (r->state == PHI__JSON_REWRITE && at < stop && (size_t)(stop - at) > units)
-            stop = at + units; /* `at` went back to the first escape */
+            stop = at + units; /* `at` may be back at the first escape */
     }
     r->at = at;
     if (r->status == PHI_BUSY && at == r->end) phi__json_read_cut(r);
     if (r->status != PHI_BUSY) {
-        /* Returns unused nodes to the arena, if nothing else was allocated after them. */
+        /* Returns unused nodes to the arena if nothing was allocated after them. */
         if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
             r->arena->at = (char *)r->spare;
         r->spare = r->spare_end = NULL;
@@ -6114,7 +6145,8 @@ PHI__FN phi_status phi__json_read_result(const phi__json_reader *r, phi_json **o
 
 /* ---- strings ---- */
 
-/* The character after the backslash: a letter, or u for \u00XX; 0: the byte is not escaped. */
+/* The character that follows the backslash: a letter, or u for \u00XX. 0: the byte is not
+   escaped. */
 static const char phi__json_letter[128] =
     "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
     "\0"
@@ -6170,9 +6202,10 @@ static const char *phi__json_write_special(const char *at, const char *end, bool
     return at + (n == 0 ? phi__utf8_bad(at, end) : n);
 }
 
-#define PHI__JSON_WRITE_ROOM 256u   /* bytes reserved first; enough for a small text */
-#define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for their escaped form */
-#define PHI__JSON_OVER 16u          /* bytes that may be written past the end */
+#define PHI__JSON_WRITE_ROOM 256u /* bytes reserved first; enough for a small text */
+/* bytes of a piece of text; room is made for their escaped form */
+#define PHI__JSON_ESCAPE_SLICE 256u
+#define PHI__JSON_OVER 16u /* bytes that may be written past the end */
 
 /* Copies bytes while they are plain. May write up to PHI__JSON_OVER bytes too many. */
 static inline const char *phi__json_write_copy_plain(const char *at, const char *end, char **to) {
@@ -6200,7 +6233,8 @@ static inline const char *phi__json_write_copy_plain(const char *at, const char 
     return at;
 }
 
-/* Escapes about `most` bytes of [at, end), at least one character. Returns its end. */
+/* Escapes about `most` bytes of [at, end), but at least one character. Returns the first byte that
+   was not escaped. */
 static const char *phi__json_write_run(phi__buf *buf, const char *at, const char *end, size_t most,
                                        bool ascii) {
     const char *stop = (size_t)(end - at) > most ? at + most : end;
@@ -6268,7 +6302,7 @@ static void phi__json_write_begin(phi__json_writer *w, phi_str text, bool is_key
     w->in_key = is_key;
 }
 
-/* Continues with `child`; its container is on top of the stack. */
+/* Continues with `child`. Its container is already on top of the stack. */
 static void phi__json_write_child(phi__json_writer *w, const phi_json *child) {
     phi__json_write_line(w);
     w->node = child;
@@ -6307,7 +6341,7 @@ static void phi__json_write_open(phi__json_writer *w, const phi_json *node) {
         w->status = PHI_TOO_BIG;
         return;
     }
-    if (w->depth == w->cap) { /* first `few`, then twice as much each time */
+    if (w->depth == w->cap) { /* `few` is full at first, later the allocated stack */
         size_t cap = w->stack == w->few ? 0 : w->cap;
         const phi_json **stack = (const phi_json **)phi__grow(
             w->out->memory, w->stack == w->few ? NULL : (void *)w->stack, &cap, w->cap * 2,
@@ -6448,7 +6482,8 @@ static phi__marks_entry *phi__marks_slot(const phi__marks *marks, const phi_json
     return &marks->slots[i];
 }
 
-/* The old table stays in the arena. All tables together take twice the last one's memory. */
+/* The old table stays in the arena, so all tables together take twice the memory of the last
+   one. */
 static bool phi__marks_grow(phi__marks *marks) {
     phi__marks grown = *marks;
     grown.cap = phi__max(phi__mul(marks->cap, 2), PHI__MARKS_FIRST);
@@ -6682,7 +6717,7 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
         switch (field->kind) {
         case PHI__FIELD_STR:
             s = phi__records_get_str(node, field->key);
-            if (arena != NULL && s.len == 0) s = PHI__LIT(""); /* no copy of an empty string */
+            if (arena != NULL && s.len == 0) s = PHI__LIT(""); /* an empty string is not copied */
             if (arena != NULL && s.len > 0 && !phi__arena_str(arena, s, &s)) {
                 s = phi__str(NULL, 0);
                 good = false;
@@ -6717,7 +6752,7 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
 #define PHI__SCHEMA_VISIT 16u      /* units of work for each keyword of an applied schema */
 #define PHI__SCHEMA_MEMO 256u      /* remembered results; a power of two */
 #define PHI__SCHEMA_REFS 32u       /* remembered references; a power of two */
-#define PHI__SCHEMA_SMALL 16u      /* results that took less are not remembered */
+#define PHI__SCHEMA_SMALL 16u      /* results that took less work are not remembered */
 
 /* A remembered result of checking a value. A newer result may replace it. */
 typedef struct phi__schema_memo {
@@ -6737,8 +6772,9 @@ typedef struct phi__schema {
     char place[128];         /* such as arguments.list[2].name; cut if too long */
     size_t place_len;
     uint32_t depth, quiet, work;
-    phi_status status; /* PHI_OK, or an error that is no mismatch */
-    phi__map names;    /* members of large objects; not used if its memory is NULL */
+    phi_status status; /* PHI_OK, or an error other than a mismatch */
+    /* table for the members of large objects; not used if names.memory is NULL */
+    phi__map names;
     phi__schema_memo memo[PHI__SCHEMA_MEMO];
     phi__schema_ref refs[PHI__SCHEMA_REFS];
 } phi__schema;
@@ -6778,7 +6814,7 @@ static void phi__schema_quote(phi__schema *c, phi_str text) {
 
 static void phi__schema_number(phi__schema *c, const phi_json *node) {
     char digits[32];
-    phi__buf buf = PHI_ZERO; /* has room, so it never allocates */
+    phi__buf buf = PHI_ZERO; /* `room` is large enough, so buf never allocates */
     buf.at = digits;
     buf.cap = sizeof digits;
     if (phi__json_kind_of(node) == PHI__JSON_INT)
@@ -6927,7 +6963,7 @@ PHI__FN bool phi__schema_same_step(phi_str key, phi_str step) {
 static const phi_json *phi__schema_step(phi__schema *c, const phi_json *from, phi_str step) {
     const phi_json *found = NULL;
     phi_json_iter it = phi_json_each(from);
-    uint64_t index = 0; /* gcc -Os warns without this value */
+    uint64_t index = 0; /* without this value gcc -Os warns */
     if (!phi__schema_spend(c, 1 + it.left)) return NULL;
     if (phi_json_is(from, PHI_JSON_ARRAY))
         return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
@@ -7034,7 +7070,7 @@ static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_
     limits[3] = phi_json_get(schema, "maximum");
     for (size_t i = 0; i < 4; i++) {
         const phi_json *limit = limits[i];
-        if (i < 2 && phi_json_bool(limit, false)) limit = limits[i + 2]; /* as in draft 4 */
+        if (i < 2 && phi_json_bool(limit, false)) limit = limits[i + 2]; /* true, as in draft 4 */
         if (!phi_json_is(limit, PHI_JSON_NUMBER)) continue;
         int order = phi__schema_order(value, limit);
         if (i % 2 == 1) order = -order;
@@ -7121,7 +7157,8 @@ static bool phi__schema_members(phi__schema *c, const phi_json *schema, const ph
     const phi_json *more = phi_json_get(schema, "additionalProperties");
     phi_json_iter it = phi_json_each(value);
     bool fits = phi__schema_required(c, schema, value);
-    if (phi_json_get(schema, "patternProperties") != NULL) more = NULL; /* not supported */
+    /* patternProperties are not supported */
+    if (phi_json_get(schema, "patternProperties") != NULL) more = NULL;
     while (fits && phi_json_next(&it) != NULL) {
         const phi_json *member = phi__schema_member(c, known, it.key);
         if (c->status != PHI_OK) return false;
@@ -7143,7 +7180,7 @@ static unsigned phi__schema_fitting(phi__schema *c, const phi_json *list, const 
     c->quiet++;
     while (fit < 2 && c->status == PHI_OK && phi_json_next(&it) != NULL)
         fit += phi__schema_fits(c, it.at, value);
-    if (c->quiet > 0) c->quiet--; /* 0: a limit was reached and reported */
+    if (c->quiet > 0) c->quiet--; /* quiet is 0 if a limit was reported */
     return fit;
 }
 
@@ -7204,8 +7241,8 @@ static bool phi__schema_by_type(phi__schema *c, const phi_json *schema, const ph
 }
 
 /* Checks a value against a schema. A malformed or unknown keyword restricts nothing. Results are
-   remembered, because schemas that refer to themselves twice would double the work with each level.
-   A mismatch is checked again if its message is needed. */
+   remembered: without this, schemas that refer to themselves twice would double the work with each
+   level. If a message is needed, a value whose mismatch is remembered is checked again. */
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value) {
     uint64_t n = (uint64_t)(uintptr_t)schema * UINT64_C(0x9e3779b97f4a7c15) +
                  (uint64_t)(uintptr_t)value * UINT64_C(0xff51afd7ed558ccd);
@@ -7319,7 +7356,7 @@ static bool phi__schema_sound_type(const phi_json *type) {
     static const char *const names[] = {"string", "number", "integer", "boolean",
                                         "object", "array",  "null"};
     phi_json_iter it = phi_json_each(type);
-    if (phi_json_is(type, PHI_JSON_ARRAY)) { /* an array of names, not of arrays */
+    if (phi_json_is(type, PHI_JSON_ARRAY)) { /* names only, no arrays inside */
         bool sound = it.left > 0;
         while (sound && phi_json_next(&it) != NULL)
             sound = phi_json_is(it.at, PHI_JSON_STRING) && phi__schema_sound_type(it.at);
@@ -7476,14 +7513,14 @@ static int phi__sse_fail(phi__sse *sse, phi_status status) {
     return status;
 }
 
-/* Copies a view of fed bytes, so that it outlives them. */
+/* Copies the viewed line, because the fed bytes that contain it do not stay. */
 static bool phi__sse_keep_view(phi__sse *sse) {
     if (sse->viewed) phi__buf_add_str(&sse->data, sse->view);
     sse->viewed = false;
     return !sse->data.failed;
 }
 
-/* `stays`: the line is in the fed bytes, not in sse->line. */
+/* Adds a data line. `stays`: the line is in the fed bytes, not in sse->line. */
 static phi_status phi__sse_data(phi__sse *sse, phi_str value, bool stays) {
     size_t had = sse->viewed ? sse->view.len : sse->data.len;
     if (had + sse->name.len + value.len + (sse->has_data ? 1 : 0) > sse->max_event_bytes)
@@ -7518,7 +7555,7 @@ static phi_status phi__sse_name(phi__sse *sse, phi_str value) {
 static bool phi__sse_is_bare(phi_str line) { return line.at[0] == '{' || line.at[0] == '['; }
 
 /* True if a line ends the current event as a blank line does: stray JSON after data lines, or a
-   field after stray JSON. */
+   "data" or "event" line after stray JSON. */
 static bool phi__sse_breaks(const phi__sse *sse, phi_str line) {
     if (!sse->strays || !sse->has_data) return false;
     if (!sse->stray) return phi__sse_is_bare(line);
@@ -7604,8 +7641,8 @@ static int phi__sse_complete(phi__sse *sse, phi__sse_event *out) {
     return 1;
 }
 
-/* Skips a byte order mark, which may come in pieces. If only its first bytes come, they begin the
-   first line. */
+/* Skips a byte order mark, which may come in pieces. If the mark is not complete, its bytes begin
+   the first line. */
 static bool phi__sse_mark(phi__sse *sse) {
     static const char mark[] = "\xEF\xBB\xBF";
     while (sse->bom < 3 && sse->at < sse->end) {
@@ -7675,7 +7712,7 @@ PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out) {
         if (stop == NULL) {
             /* Copies the rest of the fed bytes into sse->line; the next bytes continue the line. */
             size_t left = (size_t)(sse->end - sse->at);
-            /* 64: at least the length of the field's name */
+            /* 64 bytes are more than the field's name needs */
             if (phi__add(sse->line.len, left) > phi__add(sse->max_event_bytes, 64))
                 return phi__sse_fail(sse, PHI_TOO_BIG);
             phi__buf_add(&sse->line, sse->at, left);
@@ -7694,7 +7731,7 @@ PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out) {
             if (!stays) sse->at = stop; /* the line is read again in the next call */
             return phi__sse_complete(sse, out);
         }
-        /* Continues after the line's end at `stop`. After a CR, an LF may come later. */
+        /* Continues after the line break at `stop`. After a CR the next byte may be an LF. */
         sse->skip_lf = *stop == '\r';
         sse->at = stop + 1;
         if (line.len == 0) {
@@ -7727,11 +7764,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0xc5b904bc
+#if PHI__IMP_FORMATS != 0xbbd04747
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0xc5b904bc
+#define PHI__IMP_FORMATS 0xbbd04747
 
 /* ---- src/formats/formats_in.h ---- */
 
@@ -7749,8 +7786,8 @@ typedef struct phi__toml_places {
     uint32_t key_line, key_column, value_line, value_column;
 } phi__toml_places;
 
-/* Reads a text into a tree in slices: call begin, then advance until it is not PHI_BUSY, then
-   result. A reader can be abandoned at any time. */
+/* Reads a text into a tree in slices: call begin, then advance until the status is not PHI_BUSY,
+   then result. A reader can be abandoned at any time. */
 typedef struct phi__toml_reader {
     phi_arena *arena;
     const char *text, *at, *end;
@@ -7763,13 +7800,13 @@ typedef struct phi__toml_reader {
     phi_json *section;              /* the table of the last header */
     phi_json *table;                /* the table of the current key */
     phi__pool pool;
-    char *string, *to; /* copy of the current text; NULL: not needed yet */
+    char *string, *to; /* copy of the current text, and its end; NULL while it is not needed */
     const char *mark;  /* start of the text not copied yet */
     phi__toml_places places;
     phi_str key; /* the part of a key that was read last */
     size_t name_cap, name_count;
     uint32_t max_depth, line, section_number;
-    uint32_t section_depth, table_depth; /* depth of `section` and `table`; the root has 1 */
+    uint32_t section_depth, table_depth; /* depths of `section` and `table`; 1 for the root */
     uint8_t state, style, back;          /* back: the state after a comment */
     bool in_header, tables_header, is_key, joined;
     phi_status status;
@@ -7787,10 +7824,10 @@ PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *reader, size_t units
 PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *reader, phi_json **out,
                                          phi_parse_error *error);
 
-/* The anchor and the tag before a node, with their place. */
+/* The anchor and the tag before a node, and their places. */
 typedef struct phi__yaml_props {
     phi_str anchor;
-    const char *at;        /* the first of the two; NULL: there is none */
+    const char *at;        /* the anchor or the tag, whichever is first; NULL: none */
     const char *anchor_at; /* NULL: no anchor */
     uint32_t line, column; /* column: from 0 */
     uint8_t tag;           /* 0: no tag */
@@ -7805,21 +7842,21 @@ typedef struct phi__yaml_scalar {
     phi_json *node;           /* a collection or a copied node; NULL: a scalar */
     size_t len, breaks;
     uint32_t line;
-    /* of a block scalar: indentation (-1: unknown); spaces of blank lines */
+    /* for a block scalar: its indentation (-1: unknown); most spaces of a blank line before it */
     int32_t indent, blanks;
     uint8_t style, chomp; /* style 0: there is no node */
     bool more_indented, started, is_alias;
 } phi__yaml_scalar;
 
-/* Texts by hash: the keys of open mappings, or the anchors. */
+/* A hash table of texts: the keys of open mappings, or the anchors. */
 typedef struct phi__yaml_names {
     struct phi__yaml_name *at;
     uint32_t *table;
     uint32_t count, cap, table_cap;
 } phi__yaml_names;
 
-/* Reads a text into a tree in slices: call begin, then advance until it is not PHI_BUSY, then
-   result. A reader can be abandoned at any time. */
+/* Reads a text into a tree in slices: call begin, then advance until the status is not PHI_BUSY,
+   then result. A reader can be abandoned at any time. */
 typedef struct phi__yaml_reader {
     phi_arena *arena;
     const char *text, *at, *end;
@@ -7827,7 +7864,7 @@ typedef struct phi__yaml_reader {
     struct phi__yaml_frame *top, *unused;
     struct phi__yaml_handle *handles; /* declared by %TAG */
     phi__yaml_names keys, anchors;
-    phi__yaml_props outer, inner; /* properties on earlier lines; on this line */
+    phi__yaml_props outer, inner; /* properties on earlier lines, and on this line */
     phi__yaml_scalar scalar;
     phi_json *root;
     phi__pool pool;
@@ -7869,7 +7906,7 @@ static inline unsigned phi__reader_digit(char c) {
     return 16;
 }
 
-/* Returns a zeroed node. `left` bytes of the text are still to be read. NULL: no memory. */
+/* Returns a zeroed node. `left` bytes of the text are still unread. NULL: no memory. */
 PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left, uint32_t meta);
 
 /* Makes room at *to for `more` bytes and a terminator, and moves the text from *text on there. At
@@ -7877,7 +7914,7 @@ PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left,
 PHI__FN bool phi__pool_room(phi__pool *pool, phi_arena *arena, char **text, char **to, size_t more,
                             size_t left);
 
-/* Returns unused memory for nodes to the arena, if nothing was taken from the arena after it. */
+/* Returns unused memory for nodes to the arena, if nothing was taken from the arena since then. */
 PHI__FN void phi__pool_end(phi__pool *pool, phi_arena *arena);
 
 /* Writes a message such as "expected a value, found 'x'" about the byte at `at`. */
@@ -7902,8 +7939,9 @@ static inline phi_str phi__toml_key_of(const phi_json *node) {
    The reader walks the caller's text once and never changes it. A node is read before it is known
    to be a key or a value. It stays in `scalar` until the byte after it decides; then
    phi__yaml_value() or phi__yaml_key() takes it. Open collections are frames. A block collection
-   closes when a line begins further left, a flow collection at its bracket. Every function leaves
-   its result in the reader's status, which is PHI_BUSY while there is more to read. */
+   closes when a line begins further left, and a flow collection closes at its bracket. Every
+   function leaves its result in the reader's status, which is PHI_BUSY while there is more to
+   read. */
 
 enum phi__yaml_state {
     PHI__YAML_LINE,    /* before the text of a line of block content */
@@ -7978,9 +8016,9 @@ typedef struct phi__yaml_frame {
     phi_str key;                   /* key of the next value */
     uint32_t left;                 /* PHI__YAML_ALIAS: number of children left to copy */
     uint32_t line;                 /* line where the collection begins */
-    uint32_t keys;                 /* number of names in the mappings around it */
+    uint32_t keys;                 /* number of names in the mappings around the collection */
     uint32_t key_line, key_column; /* place of the key; column: from 0 */
-    int32_t indent;                /* column; for a flow collection, that of the block around it */
+    int32_t indent;                /* column; for a flow collection, the column of its block */
     uint8_t kind, want;
 } phi__yaml_frame;
 
@@ -8207,7 +8245,7 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #include <stdio.h>
 
 enum {
-    PHI__TOML_DEPTH = 512,           /* levels of nesting, by default */
+    PHI__TOML_DEPTH = 512,           /* most levels of nesting, by default */
     PHI__TOML_NAMES_FIRST = 64,      /* slots of the first hash table */
     PHI__TOML_FRACTION = 9,          /* digits of a fraction that are kept */
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most: the limit of phi__toml_name.section */
@@ -8259,7 +8297,7 @@ typedef struct phi__toml_name {
     const phi_json *table; /* NULL: a free slot */
     phi_json *node;        /* the node of this key */
     uint32_t hash;
-    uint32_t section : 29; /* for PHI__TOML_DOTTED: the section that may add to it */
+    uint32_t section : 29; /* for PHI__TOML_DOTTED: the section that may add to the table */
     uint32_t how : 3;
 } phi__toml_name;
 
@@ -8389,7 +8427,7 @@ static uint32_t phi__toml_name_hash(const phi_json *table, phi_str key) {
     return (uint32_t)phi__map_hash(seed, key);
 }
 
-/* Returns the slot of this member, or the free slot where it belongs. One is always free. */
+/* Returns the slot of this member, or the free slot where it belongs. At least one slot is free. */
 static phi__toml_name *phi__toml_name_slot(const phi__toml_reader *r, const phi_json *table,
                                            phi_str key, uint32_t hash) {
     size_t mask = r->name_cap - 1, i = hash & mask;
@@ -8470,7 +8508,7 @@ static bool phi__toml_deeper(phi__toml_reader *r, uint32_t depth) {
     return phi__toml_too_big(r, r->at, "tables and arrays are nested too deeply");
 }
 
-/* Adds a member to r->table under the key in r->key. NULL: an error was recorded. */
+/* Adds a member to r->table under the key in r->key. NULL if an error was recorded. */
 static phi_json *phi__toml_member(phi__toml_reader *r, uint32_t meta, uint8_t how) {
     phi_json *node = phi__toml_node(r, meta);
     if (node == NULL) return NULL;
@@ -8489,7 +8527,7 @@ static void phi__toml_enter(phi__toml_reader *r, phi_json *table, uint32_t deepe
     (void)phi__toml_deeper(r, r->table_depth);
 }
 
-/* Follows a header into a member that exists. */
+/* Follows a header into an existing member. */
 static void phi__toml_pass(phi__toml_reader *r, const phi__toml_name *name) {
     if (name->how == PHI__TOML_FIXED)
         phi__toml_wrong_key(r, "the key \"",
@@ -8502,8 +8540,8 @@ static void phi__toml_pass(phi__toml_reader *r, const phi__toml_name *name) {
         phi__toml_enter(r, name->node, 1);
 }
 
-/* Follows a dotted key into a member that exists. The member must be a table that dotted keys of
-   this section made, or a table without a definition. */
+/* Follows a dotted key into an existing member. The member must be a table made by dotted keys of
+   this section, or a table without a definition. */
 static void phi__toml_pass_dotted(phi__toml_reader *r, phi__toml_name *name) {
     bool own = name->how == PHI__TOML_DOTTED && name->section == r->section_number;
     if (name->how == PHI__TOML_FIXED) {
@@ -8683,7 +8721,7 @@ static const char *phi__toml_num_word(phi_str text) {
     return phi__toml_no_value;
 }
 
-/* Copies a number without its underscores. False if one is not between two digits. */
+/* Copies a number without its underscores. False if an underscore is not between two digits. */
 static bool phi__toml_num_strip(phi_str text, bool hex, char *to, size_t *len) {
     size_t n = 0;
     for (size_t i = 0; i < text.len; i++) {
@@ -8960,8 +8998,8 @@ static void phi__toml_str_done(phi__toml_reader *r, const char *at, const char *
     node->len = (uint32_t)text.len;
 }
 
-/* Reads quotes at r->at, which end the string or belong to its text. In a string of several lines,
-   two quotes may belong to the text before the closing three. */
+/* Reads the quotes at r->at. They end the string or belong to its text. In a string of several
+   lines, up to two quotes before the closing three belong to the text. */
 static void phi__toml_str_quotes(phi__toml_reader *r) {
     const char *at = r->at;
     size_t n = 0, left = (size_t)(r->end - at);
@@ -9155,7 +9193,7 @@ static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     node->len = (uint32_t)text.len;
 }
 
-/* Reads a number. Its copy without underscores takes room for text only while it is read. */
+/* Reads a number. A copy without underscores takes room for text only while the number is read. */
 static void phi__toml_read_number(phi__toml_reader *r, phi_str token) {
     phi__json_value value;
     const char *what;
@@ -9184,7 +9222,8 @@ static void phi__toml_read_value(phi__toml_reader *r) {
         phi__toml_open(r, c == '{');
         return;
     }
-    /* The bare value at r->at, at most a byte too long. A space may precede a date's time. */
+    /* Find the bare value at r->at, up to one byte more than allowed. A space may separate a date
+       from its time. */
     size_t most = phi__min((size_t)(r->end - r->at), PHI__TOML_NUMBER_MOST + 1), n = 0;
     while (n < most && phi__toml_read_is_token(r->at[n])) n++;
     if (n == 10 && phi__toml_date_begins(phi__str(r->at, n)) && n + 1 < most && r->at[n] == ' ' &&
@@ -9402,7 +9441,7 @@ typedef struct phi__toml_writer {
 
 enum { PHI__TOML_LINE_MOST = 80 }; /* bytes of an array that is written in one line */
 
-/* Returns PHI_OK, PHI_NO_MEMORY, or the status for which a value was refused. */
+/* Returns PHI_OK, PHI_NO_MEMORY, or the status with which a value was refused. */
 static phi_status phi__toml_put_status(const phi__toml_writer *w) {
     if (w->status == PHI_OK && (w->out->failed || w->path.failed)) return PHI_NO_MEMORY;
     return w->status;
@@ -9414,7 +9453,7 @@ static void phi__toml_put_refuse(phi__toml_writer *w, phi_status status) {
 
 /* ---- strings ---- */
 
-/* Writes a text in double quotes. If `lines` is set, writes it in three of them. */
+/* Writes a text in double quotes. If `lines` is set, writes it in three double quotes. */
 static void phi__toml_put_basic(phi__buf *out, phi_str s, bool lines) {
     static const char from[] = "\b\t\n\f\r\"\\", to[] = "btnfr\"\\";
     const char *at = s.at, *end = s.at + s.len;
@@ -9589,14 +9628,14 @@ static void phi__toml_put_table(phi__toml_writer *w, const phi_json *table, uint
         if (phi__toml_put_has_header(it.at)) phi__toml_put_member(w, it.at, depth);
 }
 
-/* Writes a member with its header or headers. w->path is that of the table around it. */
+/* Writes a member with its header or headers. w->path is the path of the table around it. */
 static void phi__toml_put_member(phi__toml_writer *w, const phi_json *node, uint32_t depth) {
     size_t before = w->path.len;
     phi_json_iter it = phi_json_each(node);
     if (before > 0) phi__buf_char(&w->path, '.');
     phi__toml_put_key(&w->path, phi__toml_key_of(node));
     if (phi__json_kind_of(node) == PHI__JSON_OBJECT) {
-        /* The headers of tables in it may make its own header unnecessary. */
+        /* The headers of tables in this table may make its own header unnecessary. */
         bool implied = false, plain = false;
         while (!plain && phi_json_next(&it) != NULL) {
             if (phi__toml_put_has_header(it.at))
@@ -9735,7 +9774,7 @@ static void phi__yaml_scalar_fold(phi__yaml_reader *r) {
         phi__yaml_scalar_put_breaks(r, r->scalar.breaks - 1);
 }
 
-/* Skips line breaks and white space, and counts the breaks. False at `stop`: there may be more. */
+/* Skips line breaks and white space, and counts the breaks. False at `stop`: more may follow. */
 static bool phi__yaml_scalar_breaks(phi__yaml_reader *r, const char *stop) {
     while (r->at < stop && phi__yaml_space(r, stop)) {
         if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
@@ -9819,7 +9858,7 @@ static void phi__yaml_plain(phi__yaml_reader *r, const char *stop) {
     r->state = phi__yaml_scalar_after(r);
 }
 
-/* True if the text at r->at, the first of its line, continues the plain scalar. */
+/* True if the text at r->at, which begins a line, continues the plain scalar. */
 static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
     const char *at = r->at;
     if (at == r->end || *at == '#' || r->indent < r->need) return false;
@@ -9938,7 +9977,8 @@ static uint32_t phi__yaml_scalar_short(char c) {
     return found == NULL ? UINT32_MAX : codes[found - names];
 }
 
-/* Reads the escape at `at`; *next is after it. False: an error, or a line break follows. */
+/* Reads the escape at `at`. *next is the position after it. False if there is an error, or a line
+   break follows. */
 static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const char **next) {
     phi__yaml_scalar *s = &r->scalar;
     size_t n = 2;
@@ -10054,8 +10094,8 @@ static void phi__yaml_block_end(phi__yaml_reader *r) {
     phi__yaml_value(r);
 }
 
-/* Writes the line breaks before a line of text. They are folded between two lines that do not begin
-   with white space. */
+/* Writes the line breaks before a line of text. In a folded scalar, folds the breaks if neither
+   this line nor the line before begins with white space. */
 static void phi__yaml_block_join(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     bool more = phi__yaml_is_space(*r->at), fold = s->style == PHI__YAML_STYLE_FOLDED;
@@ -10115,7 +10155,8 @@ static void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
     (void)phi__yaml_scalar_flush(r, at);
     r->at = at;
     if (at < r->end && !phi__yaml_is_break(*at)) return;
-    /* The last line may lack its break. If it is white space, it counts as if it had one. */
+    /* The last line may lack a line break. If it is only white space, a break is counted
+       nevertheless. */
     while (text > r->line_at && phi__yaml_is_space(text[-1])) text--;
     r->scalar.breaks = at < r->end || text == r->line_at ? 1 : 0;
     if (at < r->end) phi__yaml_newline(r);
@@ -10346,7 +10387,7 @@ static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
 
 /* ---- closing ---- */
 
-/* Adds null for whatever the frame on top still waits for, or empty text if a tag says so. */
+/* Adds the value that the frame on top still waits for: null, or empty text if a tag says so. */
 static void phi__yaml_line_fill(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
@@ -10549,7 +10590,7 @@ static bool phi__yaml_line_wants_key(const phi__yaml_reader *r) {
 static void phi__yaml_line_structure(phi__yaml_reader *r) {
     char c = *r->at;
     bool key = phi__yaml_line_wants_key(r);
-    if (c == ':') { /* nothing is before it: the key is empty */
+    if (c == ':') { /* no key is before the colon: the key is empty */
         if (!r->may_block) phi__yaml_expected(r, r->at, "a value");
         phi__yaml_empty(r);
         if (r->inner.at != NULL) {
@@ -10681,7 +10722,7 @@ static void phi__yaml_line_rest(phi__yaml_reader *r, const char *stop) {
 
 /* ---- the reader: its states in turn ---- */
 
-#define PHI__YAML_DEPTH 512u          /* levels of nesting, by default */
+#define PHI__YAML_DEPTH 512u          /* most levels of nesting, by default */
 #define PHI__YAML_ALIAS_NODES 262144u /* by default: 8 MiB of nodes */
 #define PHI__YAML_ALIAS_BYTES 16777216u
 
@@ -10871,7 +10912,7 @@ PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted) 
 /* ---- room ---- */
 
 PHI__FN bool phi__yaml_room(phi__yaml_reader *r, size_t more) {
-    /* two bytes of the source can become three */
+    /* two bytes of the source can become three bytes of text */
     return phi__pool_room(&r->pool, r->arena, &r->scalar.text, &r->scalar.to, more,
                           (size_t)(r->end - r->at) * 3 / 2) ||
            phi__yaml_no_memory(r);
@@ -10896,7 +10937,7 @@ static void phi__yaml_end(phi__yaml_reader *r) {
 
 /* ---- the core schema of YAML 1.2.2, chapter 10.3: the value of a scalar's text ---- */
 
-#define PHI__YAML_TOO_LARGE UINT32_MAX /* in place of a kind: the number is too large */
+#define PHI__YAML_TOO_LARGE UINT32_MAX /* replaces the kind if the number is too large */
 #define PHI__YAML_NUMBER_MOST 1024u    /* bytes of a number in a form that JSON does not have */
 
 static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *title,
@@ -11004,7 +11045,7 @@ static uint32_t phi__yaml_core_plain(phi_str s, phi__json_value *value) {
     uint32_t kind = 0;
     if (phi__is_digit(c) || c == '-' || c == '+' || c == '.')
         kind = phi__yaml_core_number(s, value);
-    else if (s.len > 5) /* no word is longer */
+    else if (s.len > 5) /* no keyword is longer */
         return PHI__JSON_STRING;
     else if (s.len == 0 || phi__str_is(s, "~") ||
              phi__yaml_core_is_one_of(s, "null", "Null", "NULL"))
@@ -11045,7 +11086,7 @@ static uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
     return phi__yaml_core_tagged(text, tag, value);
 }
 
-/* ======== Texts by hash: the keys of the mappings that are open, and the anchors.
+/* ======== Hash tables of texts: the keys of the open mappings, and the anchors.
 
    Names are a stack, with a hash table of their indices. The newest name is removed first. It is
    the last name of its probing chain, so removed names need no marks. */
@@ -11053,7 +11094,7 @@ static uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
 typedef struct phi__yaml_name {
     const char *at;
     phi_json *node; /* for anchors */
-    phi_str source; /* for anchors: a scalar's text, which an alias as a key becomes */
+    phi_str source; /* for anchors: a scalar's text; an alias that is a key becomes this text */
     uint32_t len, hash, scope, place;
 } phi__yaml_name;
 
@@ -11329,7 +11370,7 @@ PHI__FN void phi__yaml_open_pair(phi__yaml_reader *r, uint8_t want) {
     if (frame == NULL) return;
     frame->want = want;
     frame->node = phi__yaml_node(r, PHI__JSON_OBJECT);
-    if (want == PHI__YAML_WANT_KEY) /* its key was read before */
+    if (want == PHI__YAML_WANT_KEY) /* the pair's key was read before */
         phi__yaml_mark(r, frame->node, r->scalar.line, phi__yaml_tree_column(r));
     else
         phi__yaml_mark(r, frame->node, r->line, phi__yaml_column(r, r->at));
@@ -11355,7 +11396,7 @@ static void phi__yaml_join(phi__yaml_reader *r, phi_json *node) {
         frame->want = PHI__YAML_WANT_NEXT;
         return;
     }
-    /* A text is shorter than 4 GiB, and each value takes two bytes of it or more. */
+    /* A text is shorter than 4 GiB, and each value takes at least two bytes of the text. */
     if (PHI_NEVER(frame->node->len == UINT32_MAX)) {
         phi__yaml_too_big(r, "a collection of 2^32 or more values");
         return;
@@ -11454,7 +11495,7 @@ PHI__FN void phi__yaml_key(phi__yaml_reader *r) {
 
 /* ---- aliases ---- */
 
-/* Copies a node without its children. The copy shares its texts. */
+/* Copies a node without its children. The copy shares the texts of the node. */
 static phi_json *phi__yaml_twin(phi__yaml_reader *r, const phi_json *source) {
     uint32_t kind = phi__json_kind_of(source);
     size_t bytes = phi__json_key_len(source) + (kind == PHI__JSON_STRING ? source->len : 0);
@@ -11619,7 +11660,7 @@ static bool phi__yaml_prop_is_uri(phi_str s, bool in_brackets) {
     return true;
 }
 
-/* Reads a tag like "!!str" or "!e!name". False: an error was recorded. */
+/* Reads a tag such as "!!str" or "!e!name". False: an error was recorded. */
 static bool phi__yaml_prop_short(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     size_t n = phi__yaml_prop_handle_len(tag);
     phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
@@ -11638,7 +11679,7 @@ static bool phi__yaml_prop_short(phi__yaml_reader *r, phi_str tag, uint8_t *out)
     return true;
 }
 
-/* Reads a tag like "!<tag:yaml.org,2002:str>". False: an error was recorded. */
+/* Reads a tag such as "!<tag:yaml.org,2002:str>". False: an error was recorded. */
 static bool phi__yaml_prop_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     if (tag.len < 4 || tag.at[tag.len - 1] != '>')
         return phi__yaml_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
@@ -11799,8 +11840,8 @@ PHI__FN void phi__yaml_prop_directive(phi__yaml_reader *r) {
 
 /* yaml_write.c - writes a tree as YAML in block style.
 
-   Readers of YAML 1.1 get the same tree. Texts that are booleans, dates or numbers for them are
-   quoted, and so are all texts that do not begin like a word. */
+   Readers of YAML 1.1 get the same tree. Texts that YAML 1.1 takes for booleans, dates or
+   numbers are quoted, and so are all texts that do not begin like a word. */
 
 #define PHI__YAML_SIMPLE_KEY 1000u /* bytes; YAML ends keys without "? " at 1024 characters */
 
@@ -11824,7 +11865,7 @@ typedef struct phi__yaml_writer {
 typedef struct phi__yaml_look {
     bool breaks; /* has line feeds */
     bool odd;    /* has characters that need an escape */
-    bool colon;  /* has a ":" or "#" that would end plain text, or a space at an end */
+    bool colon;  /* has a ":" or "#" that would end plain text, or a space at either end */
 } phi__yaml_look;
 
 /* True if readers refuse the character, or take it for a line break. */
@@ -11853,7 +11894,7 @@ static phi__yaml_look phi__yaml_write_look(phi_str s) {
     return look;
 }
 
-/* True for words that some reader takes for null or a boolean, in any case. */
+/* True for words that a reader may take for null or a boolean, in any case. */
 static bool phi__yaml_write_is_word(phi_str s) {
     static const char *const words[] = {"null", "true", "false", "yes", "no",
                                         "on",   "off",  "y",     "n"};
@@ -11908,7 +11949,7 @@ static void phi__yaml_write_text(phi__buf *out, phi_str s, uint32_t indent, bool
     if (phi__yaml_write_is_plain(s, look))
         phi__buf_add_str(out, s);
     else if (look.breaks && !look.odd && begins && !is_key) {
-        /* Writes a literal block without its last line break. */
+        /* Write a literal block without its last line break. */
         size_t from = 0, to, end = s.len;
         while (end > 0 && s.at[end - 1] == '\n') end--;
         phi__buf_text(out, end == s.len ? "|-" : end + 1 == s.len ? "|" : "|+");
@@ -11983,7 +12024,8 @@ static void phi__yaml_write_open(phi__yaml_writer *w, const phi_json *node, uint
     levels->object = phi__json_kind_of(node) == PHI__JSON_OBJECT;
 }
 
-/* Writes a value after "key:" (on new lines if it has items) or after "- " (compact). */
+/* Writes a value after "key:" or "- ". After "key:", a value with items begins on a new line; after
+   "- ", on the same line. */
 static void phi__yaml_write_value(phi__yaml_writer *w, const phi_json *node, uint32_t indent,
                                   bool compact) {
     if (!phi__yaml_write_is_filled(node)) {

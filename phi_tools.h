@@ -48,25 +48,25 @@
 #if PHI__PUB_PHI_1 != 0xb6bbbfe0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_BASE_BASE != 0xcd941884
+#if PHI__PUB_BASE_BASE != 0x8f20b85e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0xb527083c
+#if PHI__PUB_PHI_2 != 0x8c9c5cfa
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_BASE_ARENA != 0x8a0e48ee
+#if PHI__PUB_BASE_ARENA != 0x678db51e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_3 != 0xb7254066
+#if PHI__PUB_PHI_3 != 0x46f6813b
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT_JSON != 0xf4bc8b78
+#if PHI__PUB_TEXT_JSON != 0xb028656a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_SCHEMA != 0x9b79df03
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0xe704c472
+#if PHI__PUB_PHI_4 != 0xbfd63f2f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -84,11 +84,11 @@
 #endif
 
 #ifdef PHI__PUB_FORMATS_READER
-#if PHI__PUB_FORMATS_READER != 0x10cc7cd3
+#if PHI__PUB_FORMATS_READER != 0xf1294f73
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_READER 0x10cc7cd3
+#define PHI__PUB_FORMATS_READER 0xf1294f73
 
 #ifdef __cplusplus
 extern "C" {
@@ -103,10 +103,10 @@ extern "C" {
        if (phi_reader_advance(reader, 10000) != PHI_BUSY) // once a frame
            status = phi_reader_result(reader, &root, &error);
 
-   Each format has a constructor. After it, call phi_reader_advance() until it is not PHI_BUSY, then
-   phi_reader_result(). The reader is in the arena, and freed with it; it can be abandoned at any
-   time. A constructor returns NULL if there is no memory. The functions here accept this NULL, and
-   the result is then PHI_NO_MEMORY.
+   Each format has a constructor. After it, call phi_reader_advance() until it no longer returns
+   PHI_BUSY, then phi_reader_result(). The reader is in the arena, and freed with it; it can be
+   abandoned at any time. A constructor returns NULL if there is no memory. The functions here
+   accept this NULL, and the result is then PHI_NO_MEMORY.
    Threads: a reader belongs to one thread at a time. */
 
 typedef struct phi_reader phi_reader;
@@ -127,11 +127,11 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #endif /* PHI__PUB_FORMATS_READER */
 
 #ifdef PHI__PUB_FORMATS_TOML
-#if PHI__PUB_FORMATS_TOML != 0x937b7c2d
+#if PHI__PUB_FORMATS_TOML != 0x07a30625
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_TOML 0x937b7c2d
+#define PHI__PUB_FORMATS_TOML 0x07a30625
 
 #ifdef __cplusplus
 extern "C" {
@@ -174,7 +174,7 @@ PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
 /* ---- types and dates ---- */
 
 typedef enum phi_toml_type {
-    PHI_TOML_NONE, /* for NULL, and for JSON's null */
+    PHI_TOML_NONE, /* type of NULL and of JSON's null */
     PHI_TOML_STRING,
     PHI_TOML_INTEGER,
     PHI_TOML_FLOAT,
@@ -223,11 +223,11 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_TOML */
 
 #ifdef PHI__PUB_FORMATS_YAML
-#if PHI__PUB_FORMATS_YAML != 0x9b74deb3
+#if PHI__PUB_FORMATS_YAML != 0xaaee32bb
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_YAML 0x9b74deb3
+#define PHI__PUB_FORMATS_YAML 0xaaee32bb
 
 #ifdef __cplusplus
 extern "C" {
@@ -254,7 +254,7 @@ extern "C" {
 
 /* ---- reading ---- */
 
-/* Reads a node with an unknown tag as if it had none; without this flag such a tag is an error. */
+/* Reads a node with an unknown tag as if it had no tag. Without this flag, the tag is an error. */
 #define PHI_YAML_ANY_TAG 1u
 /* Keeps plain scalars as texts: 1.0, yes and ~ are strings, and a missing value is "". */
 #define PHI_YAML_TEXTS 4u
@@ -262,8 +262,8 @@ extern "C" {
 typedef struct phi_yaml_desc {
     uint32_t flags;           /* PHI_YAML_ANY_TAG, PHI_YAML_TEXTS */
     uint32_t max_depth;       /* nested collections (default 512, at most PHI_JSON_MAX_DEPTH) */
-    uint32_t max_alias_nodes; /* nodes that all aliases together copy (default 262,144) */
-    size_t max_alias_bytes;   /* bytes of keys and strings in these nodes (default 16 MiB) */
+    uint32_t max_alias_nodes; /* most nodes that all aliases together copy (default 262,144) */
+    size_t max_alias_bytes;   /* most bytes of keys and strings in these nodes (default 16 MiB) */
 } phi_yaml_desc;
 
 /* Reads a text in UTF-8. `options` may be NULL, and is copied. PHI_OK sets *out. PHI_PARSE,
@@ -292,11 +292,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x2b3d70d2
+#if PHI__PUB_PHI_TOOLS_1 != 0xdb6d18a0
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x2b3d70d2
+#define PHI__PUB_PHI_TOOLS_1 0xdb6d18a0
 
 #ifdef __cplusplus
 extern "C" {
@@ -325,17 +325,17 @@ extern "C" {
 typedef struct phi_mock {
     /* for phi_agent_desc.model; its protocol is "mock", or "mock2" for a second mock */
     phi_model model;
-    /* for phi_agent_desc.provider: answers in place of the agent's model */
+    /* for phi_agent_desc.provider: this provider answers in place of the agent's model */
     phi_provider provider;
     /* Read-only: copies of the requests so far, with system prompt, messages and tools. */
     const phi_model_request *requests;
     size_t request_count;
     size_t answers_left; /* answers left in the script */
-    /* May be set: how much later answers added from now on begin, by the runtime's clock (default
-       0). */
+    /* May be set: the delay, by the runtime's clock, of each answer that is added from now on
+       (default 0). */
     uint32_t delay_ms;
-    /* May be set: called if a request finds no answer left. It adds an answer, which may depend on
-       the request (default: none) */
+    /* May be set: called if a request finds no answer left. The function adds an answer, which may
+       depend on the request (default: none) */
     void (*answer_fn)(void *user_data, struct phi_mock *mock, const phi_model_request *request);
     void *user_data;
 } phi_mock;
@@ -362,8 +362,8 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
    Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite, ContextWarning, ThreadUpdated,
    Forgotten, SummaryNeeded, ToolHeartbeat, SubAgentEnd, ToolState, Effect, StrategyProgress,
    ToolsChanged, Failover, OpaqueBlock.
-   Call it while the event is valid, on the pumping thread. PHI_STALE: the event's agent was freed.
-   Returns the store's status if evicted messages of the run cannot be recalled. */
+   Call this function while the event is valid, on the pumping thread. PHI_STALE: the event's agent
+   was freed. Returns the store's status if evicted messages of the run cannot be recalled. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
 
 /* Reads an event from JSON. Copies all its data into the arena. `agent`, `call` and `ticket` are
@@ -382,8 +382,8 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
    are made from events (recorder.h), from a thread's log (phi_session_of_thread), or from JSON that
    phi or the Rust original wrote. They are copies, and agents do not use them. A session owns all
    its data, which phi_session_free frees; do not change the data. Times are Unix milliseconds;
-   finer digits in a file are dropped. An empty string means null, except in `rejection`.
-   Threads: one at a time. */
+   a file's fractions of a millisecond are dropped. An empty string means null, except in
+   `rejection`. Threads: one at a time. */
 
 /* ---- the model ---- */
 
@@ -470,7 +470,7 @@ typedef struct phi_loop_record {
     int64_t started_ms, ended_ms;
     bool has_ended; /* ended_ms is known */
     phi_loop_status status;
-    phi_str rejection;             /* rejection.at is NULL if there is none */
+    phi_str rejection;             /* rejection.at is NULL if the loop was not rejected */
     const phi_loop_config *config; /* NULL if unknown */
     const phi_message *messages;   /* all messages that the run added */
     size_t message_count;
@@ -489,9 +489,9 @@ typedef struct phi_loop_record {
 } phi_loop_record;
 
 typedef enum phi_formation_kind {
-    PHI_FORMATION_FIRST_LOOP = 0, /* by the first run with a new id */
-    PHI_FORMATION_EXPLICIT,       /* by phi_recorder_begin */
-    PHI_FORMATION_INACTIVITY      /* by a run after the agent was idle */
+    PHI_FORMATION_FIRST_LOOP = 0, /* begun by the first run with a new id */
+    PHI_FORMATION_EXPLICIT,       /* begun by phi_recorder_begin */
+    PHI_FORMATION_INACTIVITY      /* begun by a run after the agent was idle */
 } phi_formation_kind;
 
 typedef struct phi_formation {
@@ -526,15 +526,15 @@ typedef enum phi_loop_relation {
     PHI_LOOP_ROOTS = 0, /* loops whose parent is not in the session; ignores loop_id */
     PHI_LOOP_ITSELF,    /* the loop with this id; the latest if there are several */
     PHI_LOOP_CHILDREN,
-    /* The loops of its group that are in the session, including itself. None without a group. */
+    /* The session's loops in this loop's group, with the loop itself. None if it is in no group. */
     PHI_LOOP_SIBLINGS,
-    /* The loops from the root to this loop, by parent_loop_id. The chain begins after a parent that
-       is not in the session, or that is already in the chain. */
+    /* The loops from the root to this loop, by parent_loop_id. If a parent is not in the session,
+       or is in the chain already, the chain begins after that parent. */
     PHI_LOOP_CHAIN
 } phi_loop_relation;
 
-/* Finds the loops related to `loop_id` by `which`. Writes at most `cap` of them to `out` (may be
-   NULL if cap is 0). Returns how many there are. */
+/* Finds the loops with the relation `which` to `loop_id`. Writes at most `cap` of them to `out`
+   (may be NULL if cap is 0). Returns the number of loops found, which may exceed `cap`. */
 PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation which,
                                  phi_str loop_id, const phi_loop_record **out, size_t cap);
 
@@ -550,10 +550,10 @@ PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation w
    PHI_NO_MEMORY or PHI_BAD_ARG on failure. */
 PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flags, phi_arena *arena,
                                        phi_str *out);
-/* Reads a session. The allocator is copied (NULL: the C library's). limit_bytes limits its memory
-   (0: no limit). Unknown keys are ignored. A field that is missing or has a wrong type counts as
-   absent, except for session_id, the ids of loops, and messages. Caller frees *out with
-   phi_session_free. PHI_PARSE: *error (may be NULL) has the reason. Also PHI_NO_MEMORY. */
+/* Reads a session. The allocator is copied (NULL: the C library's). limit_bytes limits the
+   session's memory (0: no limit). Unknown keys are ignored. A field that is missing or has a wrong
+   type counts as absent, except for session_id, the ids of loops, and messages. Caller frees *out
+   with phi_session_free. PHI_PARSE: *error (may be NULL) has the reason. Also PHI_NO_MEMORY. */
 PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allocator,
                                          size_t limit_bytes, phi_session **out,
                                          phi_parse_error *error);
@@ -562,7 +562,7 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
 
 /* Save a session as a document of the store, under the session's id, and load it. The store must
    have save and load functions, else PHI_UNSUPPORTED. The format and `flags` are those of
-   phi_session_to_json. Caller frees *out with phi_session_free. They return the status of the
+   phi_session_to_json. Caller frees *out with phi_session_free. Both return the status of the
    store's function, or PHI_BAD_ARG for an id that is invalid in a store. `message` (may be NULL) is
    "Session S is locked by another writer", "Session not found: S", or the store's message. */
 PHI_API phi_status phi_session_save(const phi_store *store, const phi_session *session,
@@ -573,12 +573,13 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
 
 /* ---- from the log ---- */
 
-/* Makes a session from the runs of a thread: turns, messages, usage and spawned runs. Of their
-   events it has only the PrunApplied events of prunes that were not revoked. The session has the id
-   of the first run, and each loop keeps its own session's id. Messages that belong to no run, such
-   as those that the host appended, are left out. A run without an end is RUNNING. Blocks describe
-   how compactions changed the runs (phi_session_compact). Caller frees *out with phi_session_free.
-   PHI_NO_MEMORY, PHI_BAD_ARG, or the store's status if evicted entries cannot be recalled. */
+/* Makes a session from the runs of a thread: turns, messages, usage and spawned runs. The only
+   events in it are the PrunApplied events of prunes that were not revoked. The session has the id
+   of the first run, and each loop keeps its own session's id. Messages that belong to no run,
+   such as those that the host appended, are left out. A run without an end is RUNNING. Blocks
+   describe how compactions changed the runs (phi_session_compact). Caller frees *out with
+   phi_session_free. PHI_NO_MEMORY, PHI_BAD_ARG, or the store's status if evicted entries cannot be
+   recalled. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);
 
@@ -596,7 +597,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
        }
 
    Pass every popped event to the recorder, of one agent or of many, in the order of the queue. The
-   recorder uses no runtime and no memory of one. A session is open while one of its loops runs.
+   recorder uses neither the runtime nor its memory. A session is open while one of its loops runs.
    phi_recorder_flush completes sessions, and phi_recorder_drain returns completed ones. A new run
    opens a completed session again. Links between a run and its sub-agents' runs do not depend on
    the order of events.
@@ -608,7 +609,7 @@ typedef struct phi_recorder phi_recorder;
 typedef struct phi_recorder_desc {
     phi_allocator allocator;   /* copied (default: the C library's) */
     size_t memory_limit_bytes; /* limit for the recorder and its sessions (default: none) */
-    bool streaming_events;     /* keep the deltas of answers, which are most of all events */
+    bool streaming_events;     /* keep the deltas of answers (most events are deltas) */
     /* Keep requests in the turn and as events (needs phi_agent_desc.options.capture_requests) */
     bool turn_requests;
     /* Records PHI_FORMATION_INACTIVITY for a new session if its agent was idle for inactivity_s
@@ -635,21 +636,21 @@ PHI_API void phi_recorder_free(phi_recorder *recorder);
 /* Records a copy of an event, as popped or as read by phi_event_from_json. Ignores events of
    unknown and ended loops, with one exception: the end of a call that ran another agent links both
    runs even after its loop has ended.
-   PHI_NO_MEMORY: the event is lost, except that `sequence` counts it. For a parallel group, some
-   loops may be recorded. If a run's start is lost, the run is not recorded. PHI_STALE: the agent
-   was freed, and the event is lost in the same way. Also PHI_BAD_ARG and PHI_MISUSE. */
+   PHI_NO_MEMORY: the event is lost, except that `sequence` counts it. Some loops of a parallel
+   group may still be recorded. If a run's start is lost, the run is not recorded. PHI_STALE: the
+   agent was freed, and the event is lost in the same way. Also PHI_BAD_ARG and PHI_MISUSE. */
 PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *event);
 
 /* Passes a loaded or drained session to the recorder, to continue it. The recorder then owns the
-   session, as a completed one. Its memory counts towards the recorder's limit, and it keeps its
-   allocator. PHI_MISUSE: the recorder has a session with this id, and the caller still owns the
-   passed one. */
+   session, which is completed. The session's memory counts towards the recorder's limit, and the
+   session keeps its allocator. PHI_MISUSE: the recorder has a session with this id, and the caller
+   still owns the passed one. */
 PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session);
 
-/* Begins an open session without loops, with PHI_FORMATION_EXPLICIT. Runs with its id belong to it.
-   Without this call, a session begins with its first run. PHI_FLUSH_IDLE does not complete the
-   session before its first run, and before_task_fn is called when that run begins. Strings are
-   copied. If agent_id is empty, the first run sets it.
+/* Begins an open session without loops, with PHI_FORMATION_EXPLICIT. Runs with this session id
+   belong to it. Without this call, a session begins with its first run. PHI_FLUSH_IDLE does not
+   complete the session before its first run, and before_task_fn is called when that run begins.
+   Strings are copied. If agent_id is empty, the first run sets it.
    PHI_MISUSE: the recorder has a session with this id. PHI_BAD_ARG: session_id is empty.
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
@@ -658,8 +659,8 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
 /* The sessions that phi_recorder_flush completes. */
 typedef enum phi_flush {
     PHI_FLUSH_ALL = 0, /* all sessions; running and pending loops become ABORTED */
-    /* Sessions without running or pending loops. Not sessions of phi_recorder_begin that wait for
-       their first loop. Does not call after_task_fn. For servers, which flush now and then */
+    /* Sessions without running or pending loops, except those of phi_recorder_begin that wait for
+       their first loop. after_task_fn is not called. For servers, which flush now and then */
     PHI_FLUSH_IDLE
 } phi_flush;
 
@@ -685,31 +686,32 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
        phi_tape_free(runtime_desc.tape);
 
    The tape holds all input from outside of the program: the transport's data, the time, the random
-   seed (for ids and delays), and the results and updates of tools. It does not hold the host's
-   actions: prompts, steering, aborts, decisions and hooks. The program that replays the tape must
-   repeat these actions at the same steps, or in reply to the same events. Each request is compared
-   with the recorded one by method, URL, headers and a hash of the body.
+   seed (for ids and delays), and the results and updates of tools. The tape does not hold the
+   host's actions: prompts, steering, aborts, decisions and hooks. The program that replays the tape
+   must repeat these actions at the same steps, or in reply to the same events. Each request is
+   compared with the recorded one by method, URL, headers and a hash of the body.
 
-   With a tape, a step processes all input that it has accepted, and its clock does not advance.
-   Budgets only divide this work, so another step_budget_bytes gives the same log.
+   With a tape, a step processes all input that it has accepted, and the clock does not advance in a
+   step. Budgets only divide this work, so another step_budget_bytes gives the same log.
    Threads: the pumping thread. */
 
 /* Zero means default for every field. Pointers are borrowed until phi_tape_free. */
 typedef struct phi_tape_desc {
     phi_allocator allocator; /* copied (default: the C library's) */
-    /* Recording: writes a part of the tape, which is whole lines. Called inside phi_step and in
-       phi_tape_end. Any status but PHI_OK ends the recording with this status, but not the run */
+    /* Recording: writes the next lines of the tape, never a part of a line. Called inside phi_step
+       and in phi_tape_end. Any status but PHI_OK ends the recording with this status; the run
+       continues */
     phi_status (*write_fn)(void *user_data, const char *bytes, size_t len);
     /* Replaying: true runs the tool again and compares its result with the recorded one. False
        returns the recorded result without a call (default: runs no tool) */
     bool (*runs_fn)(void *user_data, phi_str tool_name);
     void *user_data; /* passed to both functions */
-    /* Recording: texts of at least 8 bytes to keep off the tape; a NULL ends the list. phi finds
-       keys and tokens in headers and URLs itself (default: none) */
+    /* Recording: texts of at least 8 bytes to keep off the tape, ended by a NULL. phi itself finds
+       keys and tokens in headers and URLs (default: none) */
     const char *const *secrets;
     bool whole_bodies; /* recording: write whole request bodies, not only hashes */
-    /* Replaying: how long, in real time, to wait until the host repeats a recorded action. Then the
-       run diverges (default 60,000; PHI_UNLIMITED) */
+    /* Replaying: how many milliseconds of real time the host has to repeat a recorded action. After
+       that time the run diverges (default 60,000; PHI_UNLIMITED) */
     uint32_t host_wait_ms;
 } phi_tape_desc;
 
@@ -723,8 +725,8 @@ typedef struct phi_tape_divergence {
 
 /* Make a tape for recording or for replaying. Set it as phi_runtime_desc.tape of one runtime. A
    tape serves only one runtime. `text` is a whole tape, borrowed until phi_tape_free. If its last
-   line is cut off, the tape is replayed up to there. NULL: no memory, write_fn is missing, or the
-   text is not a tape: `error` (may be NULL) has the line and the reason. */
+   line is cut off, the tape is replayed up to there. NULL if there is no memory, write_fn is
+   missing, or the text is not a tape; `error` (may be NULL) then has the line and the reason. */
 PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc);
 PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_parse_error *error);
 
@@ -768,34 +770,35 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
    Threads: one at a time. */
 
 /* A loop whose parent is not in the session continues the loop before it, as successive prompts of
-   one agent do. If that loop is in a parallel group, it continues the selected loop. Without this
-   flag such a loop starts a new history, as in the Rust original. */
+   one agent do. If the loop before it is in a parallel group, it continues the selected loop of
+   that group. Without this flag such a loop starts a new history, as in the Rust original. */
 #define PHI_SESSION_ROOTS_GO_ON 1u
 
 /* Appends the messages of a loop and its ancestors to a thread, oldest first, and applies their
    blocks. If loop_id is empty, takes the last loop with messages or a block. The view is then:
    - for the loop itself, if it has a block: the turns of keep_first, keep_compacted, keep_recent,
-     and the turns after the block was made. No turn is loaded twice, because keep_first ends where
-     the next section begins;
+     and the turns added after the block was made. No turn is loaded twice, because keep_first
+     ends where the next section begins;
    - for an earlier loop in scope with a block: only keep_compacted, or nothing without it;
    - for a loop in scope without a block: all its messages;
    - for loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens set the scope
      (default with config NULL: 3 earlier loops; UINT32_MAX: all; PHI_COMPACTION_NO_RUNS: none).
      Loops with neither messages nor a block do not count. With a scope in tokens, the loop that
-     would exceed the limit is beyond it. If counter is NULL, tokens are estimated.
+     would exceed the limit is beyond the scope. If counter is NULL, tokens are estimated.
    Messages that prunes removed are not in view. PrunApplied events of the loop and its ancestors
-   name them by timestamp. A prune's memo replaces the first of its messages.
+   name these messages by timestamp. A prune's memo replaces the first message of the prune.
 
-   All messages of these loops are appended, also those not in view. Then follow up to two rewrites:
-   a prune, and a compaction for blocks and scope. Revoking both shows all messages. The thread need
-   not be empty. Summaries stay summaries, so a later compaction takes over their lines. If a block
-   separates a call from its result, the compaction replaces all messages at once. Loops that no
-   appended message names are logged first, as a LOOP_START and a LOOP_END. So later runs of the
-   session on this thread get loop ids that no loop of the session has.
+   All messages of these loops are appended, also those not in view. Up to two rewrites follow: a
+   prune, and a compaction for blocks and scope. If both are revoked, all messages are in view. The
+   thread need not be empty. Summaries stay summaries, so a later compaction takes over their lines.
+   If a block separates a call from its result, the compaction replaces all messages at once. Loops
+   that no appended message names are logged first, as a LOOP_START and a LOOP_END. So later runs
+   of the session on this thread get loop ids that no loop of the session has.
 
-   PHI_BUSY: a run uses the thread. PHI_BAD_ARG: also a message that a thread does not accept, and
-   `message` (may be NULL) names it. PHI_NOT_FOUND: no such loop. PHI_NO_MEMORY or the store's
-   status: entries appended before the failure stay, without the rewrites. */
+   PHI_BUSY: a run uses the thread. PHI_BAD_ARG: an argument is bad, or the thread does not accept
+   one of the messages; `message` (may be NULL) then names it. PHI_NOT_FOUND: no such loop.
+   PHI_NO_MEMORY or the store's status: entries appended before the failure stay, but there are no
+   rewrites. */
 PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loop_id,
                                          uint32_t flags, const phi_compaction_config *config,
                                          const phi_token_counter *counter, phi_thread *thread,
@@ -827,11 +830,11 @@ typedef struct phi_session_compact_desc {
     /* Makes the blocks from the compactions of this thread, and ignores all fields above. Use it
        for a session that was recorded from this thread's events (phi_session_of_thread already does
        this). Blocks describe the active lane's view. The last loop with messages gets up to three
-       sections. An earlier loop gets keep_compacted with all its messages in view. So do all loops
-       before a loop with a block, because the Rust original expects it. A loop that no compaction
-       changed gets no other block. Loops of other lanes do not change, nor do loops whose message
-       counts differ between session and log. *made is 0. Fails with the store's status if evicted
-       entries cannot be recalled (default: none) */
+       sections. An earlier loop gets keep_compacted with all its messages in view. All loops before
+       a loop with a block get one too, because the Rust original expects this. Other loops that no
+       compaction changed get no block. Loops of other lanes do not change, nor do loops whose
+       message counts differ between session and log. *made is 0. Fails with the store's status if
+       evicted entries cannot be recalled (default: none) */
     const phi_thread *thread;
 } phi_session_compact_desc;
 
@@ -842,8 +845,8 @@ typedef struct phi_session_compact_desc {
    keep_first has the first keep_first_turns turns, unchanged. keep_recent has the last
    keep_recent_turns of the other turns, with long results shortened. keep_compacted has the turns
    between them, as one summary (log/compact.h) after the focus message, or unchanged if a summary
-   would not be smaller. It is absent if there are no such turns. No section separates a call from
-   its result. *made (may be NULL) receives the number of loops that got a block.
+   would not be smaller. keep_compacted is absent if there are no such turns. No section separates a
+   call from its result. *made (may be NULL) receives the number of loops that got a block.
 
    PHI_NOT_FOUND: no such loop. PHI_NO_MEMORY, PHI_BAD_ARG. PHI_REFUSED: the host's block shows
    nothing of the current loop, has turns out of order, or has a message that a thread does not
@@ -885,7 +888,7 @@ typedef struct phi_strategy_call {
        as written, with its images. Without a system_prompt, the answer has the format of the run */
     bool in_conversation;
     bool tools; /* the model may call the agent's tools before it answers */
-    /* Most tool rounds. One more is not run and fails the call with PHI_LIMIT (default 3) */
+    /* Most tool rounds. A further round is not run and fails the call with PHI_LIMIT (default 3) */
     uint32_t max_tool_rounds;
     uint32_t max_tokens;  /* output tokens (default: the agent's) */
     bool has_temperature; /* send `temperature` (default: the agent's) */
@@ -975,12 +978,13 @@ typedef struct phi_strategy_best {
     bool unfinished; /* only a step towards an answer */
 } phi_strategy_best;
 
-/* The functions of a kind of machine. All but `choose` must be set. Must outlive all its agents. */
+/* The functions of a kind of machine. All but `choose` must be set. The struct must outlive all
+   agents that use it. */
 typedef struct phi_strategy {
     const char *name;   /* name such as "tot"; [a-z0-9_-], at most 31 bytes */
     size_t state_bytes; /* size of a machine: zeroed before BEGIN and load, freed without notice */
-    /* Returns the worst case for these options and for these tokens of the prompt and of one
-       answer. */
+    /* Sets *out to the worst case for these options, if the prompt has prompt_tokens tokens and
+       each answer has answer_tokens. */
     void (*bill)(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
                  phi_strategy_bill *out);
     /* Handles an event and adds commands. After BEGIN a call must be pending until the machine is
@@ -988,8 +992,8 @@ typedef struct phi_strategy {
        PHI_NO_MEMORY if an arena is out of memory. */
     phi_status (*on)(void *state, const phi_strategy_event *event, const phi_strategy_env *env,
                      phi_strategy_commands *out);
-    /* Returns the best answer so far, at any time. Its score never falls, except when a finished
-       thought replaces an unfinished one. */
+    /* Sets *out to the best answer so far. May be called at any time. The score never falls, except
+       when a finished thought replaces an unfinished one. */
     void (*best)(const void *state, phi_strategy_best *out);
     /* Returns the machine as JSON, in the arena. NULL: no memory. */
     phi_json *(*save)(const void *state, phi_arena *arena);
@@ -1017,9 +1021,9 @@ PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
 
 /* Number of phi's worked examples in the prompt. */
 typedef enum phi_aot_profile {
-    PHI_AOT_STANDARD = 0, /* two */
-    PHI_AOT_SHORT,        /* one */
-    PHI_AOT_LONG          /* three */
+    PHI_AOT_STANDARD = 0, /* two examples */
+    PHI_AOT_SHORT,        /* one example */
+    PHI_AOT_LONG          /* three examples */
 } phi_aot_profile;
 
 typedef enum phi_aot_style { PHI_AOT_DFS = 0, PHI_AOT_BFS } phi_aot_style;
@@ -1076,8 +1080,8 @@ PHI_API const phi_strategy *phi_strategy_cot(phi_cot_kind kind);
    between thoughts. The support of a thought is the number of connections that support or complete
    it, less the number that contradict it. The next generation refines the thought with most
    support. After `generations` generations, the `keep_best` thoughts with most support are
-   aggregated. Thoughts with negative support are left out, unless all are negative. The aggregation
-   is one of these:
+   aggregated. Thoughts with negative support are left out, unless all have negative support.
+   The aggregation is one of these:
        SYNTHESIS  one call composes the answer from thoughts and connections
        VOTING     each of `votes` calls names a thought; the one with most votes is the answer
        WEIGHTED   one call weighs the thoughts; a second call composes the answer from those
@@ -1096,8 +1100,8 @@ typedef struct phi_got_options {
     phi_got_aggregation aggregation;
     uint32_t generations;      /* generations of thoughts (default 2) */
     uint32_t branching_factor; /* most thoughts in a generation (default 3) */
-    uint32_t max_nodes; /* nodes with the problem and the answer (default 20, at most 1,000) */
-    uint32_t max_depth; /* most depth of a thought; first thoughts have depth 1 (default 5) */
+    uint32_t max_nodes;        /* nodes including problem and answer (default 20, at most 1,000) */
+    uint32_t max_depth; /* greatest depth of a thought; first thoughts have depth 1 (default 5) */
     uint32_t votes;     /* most voting calls (default 3) */
     uint32_t keep_best; /* thoughts to aggregate (default 5) */
     /* System prompts in place of phi's. They must ask for the same lines (default: phi's) */
@@ -1134,15 +1138,15 @@ typedef struct phi_tot_options {
     uint32_t branching_factor; /* most new thoughts in a step (default 8) */
     uint32_t evaluations;      /* calls that score the thoughts of a step (default 3) */
     uint32_t beam_width;       /* thoughts of a level that BFS expands (default 5) */
-    double value_threshold;    /* DFS skips lower scores (default 0.4; negative: skips none) */
+    double value_threshold;    /* DFS skips scores below this (default 0.4; negative: skips none) */
     uint32_t max_depth;        /* depth of the search; first thoughts have depth 1 (default 3) */
     uint32_t min_depth;        /* least depth for an early success (default 2) */
     uint32_t max_nodes;        /* nodes including the problem (default 100) */
     uint32_t max_duration_ms;  /* time limit; then the best thought is the answer (default: none) */
     uint32_t top_k;            /* candidates in the result (default 3) */
     double early_success_threshold; /* score that ends the search (default 1.0) */
-    /* Once the search has reached max_depth: ends the search if the best score improves by less
-       than min_score_improvement over this many expansions (default: never) */
+    /* Ends the search if the best score improves by less than min_score_improvement over this many
+       expansions, counted once the search has reached max_depth (default: never) */
     uint32_t convergence_window;
     double min_score_improvement; /* see convergence_window (default 0.02) */
     uint32_t max_parse_retries;   /* repairs of an unreadable answer (default 1) */
@@ -1229,8 +1233,8 @@ typedef struct phi_adaptive_options {
 } phi_adaptive_options;
 
 /* Returns the static strategy "adaptive". Its options are phi_adaptive_options. The bill of a
-   prompt is that of the chosen strategy. Its `bill` function returns the largest bill of all
-   strategies that it may choose. */
+   prompt is the bill of the strategy chosen for it. The `bill` function returns the largest bill of
+   all strategies that may be chosen. */
 PHI_API const phi_strategy *phi_strategy_adaptive(void);
 
 /* ---- src/orchestrate/evaluate.h ---- */
@@ -1243,8 +1247,8 @@ PHI_API const phi_strategy *phi_strategy_adaptive(void);
    any agent. When all branches have ended, the evaluation selects one: by its position, by its
    tokens, by a judge (a model that compares the answers), or by a function of the host. Then every
    branch becomes a lane of the agent's thread. The lane of the selected branch becomes the active
-   lane, and the other lanes can be read with phi_thread_view. Meanwhile the agent has no run of its
-   own but is busy: prompts and changes return PHI_BUSY.
+   lane, and the other lanes can be read with phi_thread_view. Meanwhile the agent itself has no
+   run, but is busy: prompts and changes return PHI_BUSY.
 
    A branch whose run failed is selected only if all have failed. phi_abort of the agent ends the
    branches, the judge and the evaluation, and the active lane stays the same. phi_abort of a branch
@@ -1266,7 +1270,7 @@ typedef enum phi_evaluate_by {
 
 /* A branch and its outcome. */
 typedef struct phi_branch {
-    phi_agent agent;   /* the agent in the branch's events; stale once they are popped */
+    phi_agent agent;   /* the agent in the branch's events; stale once these are popped */
     phi_str loop_id;   /* loop id of its run */
     phi_str lane;      /* its lane in the agent's thread; empty until the evaluation is over */
     phi_status status; /* status of its run; PHI_BUSY while it is active */
@@ -1293,7 +1297,7 @@ typedef struct phi_evaluation {
 
 /* Selects a branch. Called in phi_step once all branches have ended, and again in each step while
    it returns PHI_BUSY. With PHI_OK, *selected is the branch's index (the last branch if the index
-   is too large), and *usage is what the evaluation has used (zero before the call). Any other
+   is too large), and *usage is the usage of the evaluation (zero before the call). Any other
    status, or PHI_BUSY after deadlines.decision_ms, selects the first branch that has not failed.
    Callbacks: evaluate_fn may call every phi_ function except phi_step, phi_runtime_close and
    phi_runtime_free. */
@@ -1339,12 +1343,13 @@ typedef struct phi_evaluate_desc {
    thread cannot be read. After any of these errors nothing was called and nothing changed, except
    that PHI_NO_MEMORY may leave results in the log for calls that had none.
 
-   With desc->resume also: PHI_NOT_FOUND, no evaluation waits; PHI_MISUSE, the history has changed
-   since the snapshot, or the call came from a callback; PHI_BAD_ARG, config_count differs;
-   PHI_PARSE, the snapshot is inconsistent. After these errors the saved evaluation still waits. */
+   With desc->resume also: PHI_NOT_FOUND (no evaluation waits), PHI_MISUSE (the history has changed
+   since the snapshot, or the call came from a callback), PHI_BAD_ARG (config_count differs),
+   PHI_PARSE (the snapshot is inconsistent). After these errors the saved evaluation still waits. */
 PHI_API phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc *desc);
 
-/* Returns the active or else the last evaluation. PHI_NOT_FOUND: none. PHI_STALE, PHI_BAD_ARG. */
+/* Returns the active evaluation, or else the last one. PHI_NOT_FOUND: there is none. PHI_STALE,
+   PHI_BAD_ARG. */
 PHI_API phi_status phi_evaluation_result(phi_agent agent, phi_evaluation *out);
 
 #ifdef __cplusplus
@@ -1504,8 +1509,8 @@ PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent_desc *desc, const ch
    ${NAME} in a text is replaced by the value of the variable. ${NAME:-text} is replaced by `text`
    if the variable is not set. $${ means ${. Only values are replaced, after the file was parsed: a
    value never becomes syntax, and comments are not looked at. A field that expects a number or a
-   bool also accepts a text that holds one. Values of variables, and secrets, are never shown: a
-   problem shows them as they are written in the file.
+   bool also accepts a text that holds one. Messages never show the value of a variable or a secret:
+   a problem shows the variable's name as written in the file, and "****" for a secret.
 
    Loading waits for the disk, so do it at start-up.
    Ownership: a config owns all its memory, from its own allocator. Every string it returns is valid
@@ -1518,32 +1523,33 @@ typedef struct phi_config phi_config;
 typedef struct phi_config_section phi_config_section;
 
 typedef enum phi_config_format {
-    PHI_CONFIG_AUTO = 0, /* by the path's extension; for a text: TOML, then JSON, then YAML */
+    PHI_CONFIG_AUTO = 0, /* by the path's extension; a text is tried as TOML, JSON, YAML */
     PHI_CONFIG_TOML,
     PHI_CONFIG_JSON,
     PHI_CONFIG_YAML
 } phi_config_format;
 
-/* Zero means default for every field but path or text. */
+/* Set path, text or both. Zero means default for every other field. */
 typedef struct phi_config_desc {
     phi_allocator allocator;   /* copied (default: the C library's) */
-    size_t memory_limit_bytes; /* for all memory of the config (default: none) */
+    size_t memory_limit_bytes; /* limit for all memory of the config (default: no limit) */
     const char *path;          /* path of a .toml, .json, .yaml or .yml file; copied */
     phi_str text;              /* replaces the file's content; path is then only a name */
     phi_config_format format;
-    bool environment; /* variables are those of the process (default: there are none) */
+    bool environment; /* take variables from the process's environment (default: no variables) */
     /* Replaces `environment`: returns a variable's value, valid until the next call, or NULL. */
     const char *(*variable_fn)(void *user_data, const char *name);
     void *user_data;
-    /* Sections besides phi.h's own, NULL-ended. Borrowed as long as the config and its agents
-       (default: none; a file with such a section is then an error). */
+    /* More sections, besides phi.h's own; NULL-ended. Borrowed until the config and its agents are
+       freed. By default there are none, and a file that has such a section is an error. */
     const phi_config_section *const *sections;
     size_t max_bytes;      /* most bytes of a file (default 4 MiB) */
     uint32_t max_problems; /* most problems kept (default 1,000) */
 } phi_config_desc;
 
-/* Reads and checks a file. NULL: no memory for the config itself. A config can be used if no
-   problem is an error; otherwise phi_agents_step returns the status of the first error. */
+/* Reads and checks a file. Returns NULL only if there is no memory for the config itself. A config
+   can be used if no problem is an error; otherwise phi_agents_step returns the status of the first
+   error. */
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc);
 PHI_API void phi_config_free(phi_config *config); /* NULL is harmless */
 
@@ -1559,15 +1565,17 @@ typedef struct phi_config_problem {
 } phi_config_problem;
 
 /* Returns an error or a warning, in the order of the text; NULL past the last. Statuses of errors:
-   PHI_NOT_FOUND, PHI_IO: the file. PHI_PARSE: its syntax. PHI_UNSUPPORTED: its extension or format.
-   PHI_BAD_ARG: a field, a variable or a reference. PHI_TOO_BIG, PHI_NO_MEMORY. */
+   PHI_NOT_FOUND or PHI_IO (the file cannot be read), PHI_PARSE (wrong syntax), PHI_UNSUPPORTED
+   (unknown extension or format), PHI_BAD_ARG (a wrong field, variable or reference), PHI_TOO_BIG,
+   PHI_NO_MEMORY. */
 PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index);
 
 /* Returns all values, with variables replaced, or NULL if the file could not be read. Read-only. */
 PHI_API const phi_json *phi_config_tree(const phi_config *config);
 
 /* Writes a JSON Schema (draft 2020-12) of a whole configuration into the arena, for editors, with
-   descriptions and defaults. It has phi.h's sections and the given ones (NULL-ended, or NULL). */
+   descriptions and defaults. The schema has phi.h's sections and those in `sections` (NULL-ended,
+   or NULL for none). */
 PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, phi_arena *arena,
                                      phi_str *out);
 
@@ -1612,12 +1620,12 @@ typedef struct phi_agents phi_agents;
 
 /* Zero means default for every field. */
 typedef struct phi_agents_desc {
-    /* Desc for all agents: for fields that no file has (hook_fn, user_data, filters, provider,
-       token_counter...), and for others as defaults. What the file sets wins, each limit by itself.
+    /* Desc for all agents: fields that no file has (hook_fn, user_data, filters, provider,
+       token_counter...), and defaults of other fields. The file's values win, limit by limit.
        failover and model are taken whole, from the file or from here. Compaction is off until the
        file or base.compaction has max_context_tokens. A limit in the file ends limits.disable.
-       base.profile fills what base leaves unset; then the file is read over both. Its skills choose
-       from [skills]; without that section the host loads them.
+       base.profile fills what base leaves unset; then the file is read over both. The profile's
+       skills choose from [skills]; without that section the host loads the skills.
 
        Sub-agents get only hook_fn, at BEFORE_TOOL and AFTER_TOOL. They also get it at CREDENTIAL if
        they use the agent's server without their own provider or api_key: see phi_hook.model.
@@ -1625,20 +1633,21 @@ typedef struct phi_agents_desc {
 
        Borrowed until the agents are made; user_data and hook_user_data as long as the agents. */
     const phi_agent_desc *base;
-    /* The host's own tools. [tools] enabled and sub-agents name them; they replace built-in tools
-       of the same name. Borrowed as phi_agent_desc.tools (default: none). */
+    /* The host's own tools, which [tools] enabled and sub-agents may name. They replace built-in
+       tools of the same name. Borrowed as phi_agent_desc.tools (default: none). */
     const phi_tool *tools;
     size_t tool_count;
     /* Decides calls that the [permissions] rules ask about. May return PHI_WAIT (default: deny). */
     phi_hook_fn ask_fn;
     void *ask_user_data;
     /* Keeps threads if [session] scope is "persistent" and names no directory. Copied; its pointers
-       are borrowed as long as the phi_agents (default: base->store). base->thread_id is the thread
-       if the file has none. It needs a store, and is kept whatever scope says. Each of several
-       agents has its own thread ("THREAD-AGENT"). */
+       are borrowed as long as the phi_agents (default: base->store). If the file names no thread,
+       base->thread_id is the thread: it needs a store, and is kept whatever scope says. Each of
+       several agents has its own thread ("THREAD-AGENT"). */
     const phi_store *store;
-    /* "dir/name.jsonl": the thread of the first agent, whatever [session] says. Other agents have
-       theirs next to it ("name-AGENT"). A store must accept the name ([A-Za-z0-9._-]). Copied. */
+    /* "dir/name.jsonl": the thread of the first agent, whatever [session] says. Threads of other
+       agents are next to this file ("name-AGENT"). A store must accept the name ([A-Za-z0-9._-]).
+       Copied. */
     const char *session_file;
     /* Shows the URL where the user authorizes an MCP server (phi_mcp_oauth_desc.open_browser_fn).
        If NULL, only tokens in `store` are used. */
@@ -1647,15 +1656,16 @@ typedef struct phi_agents_desc {
     /* Checks everything and starts nothing: no file of a store, no process, no connection, no
        agent. phi_agents_step returns PHI_OK if agents could have been made. */
     bool check_only;
-    /* phi_agents_step stays busy until each MCP server is ready or has failed: the first request
-       has their tools. A failed server is a warning (default: waits only if required = true). */
+    /* phi_agents_step stays busy until each MCP server is ready or has failed, so that the first
+       request has the tools of all servers. A failed server is a warning (default: waits only if
+       required = true). */
     bool wait_for_servers;
     /* MCP servers' programs get no variable whose name looks like a key, whatever the file says. */
     bool hide_keys;
 } phi_agents_desc;
 
 /* Begins to make agents. If the config has errors, the first phi_agents_step returns the status of
-   the first. NULL: no memory for the object, or rt or config is NULL. */
+   the first error. NULL: there is no memory for the object, or rt or config is NULL. */
 PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *config,
                                            const phi_agents_desc *desc);
 /* Frees the agents, and then all that they borrowed. NULL is harmless. Inside a callback, nothing
@@ -1686,7 +1696,7 @@ PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t in
 
 /* Moves conversations to the agents of a changed file, even during a run. Each agent of `to`
    continues the agent of the same name in `from`: its conversation, queues, spending, facts and
-   run, in any state, as by phi_agent_snapshot and phi_agent_restore with the new desc. Handles
+   run, in any state, as if by phi_agent_snapshot and phi_agent_restore with the new desc. Handles
    change: call phi_agents_get again. Agents of `from` that were continued are freed. Other agents
    of `from` and new agents of `to` stay as they are. An agent of `to` with a store keeps its own
    thread: for such a file, free the old agents first, then load it again.
@@ -1704,9 +1714,10 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
 
 /* Writes an agent's current state as a file that phi_config_load reads: model, prompt, profile,
    limits, retry, cache, compaction, names of tools. The workspace is written absolute if it can be
-   resolved; the default "." is left out. Keys, logins, headers and queries of addresses (but
-   versions) are written as variables, never as values. The reader sets these variables, and brings
-   the named tools: phi_config_sections(), phi_agents_desc.tools.
+   resolved; the default "." is left out. Keys, logins, headers, and queries of addresses are
+   written as variables, never as values (a query that holds only versions is kept). To load the
+   file, set these variables and supply the named tools: phi_config_sections(),
+   phi_agents_desc.tools.
 
    Not written: hooks, callbacks, filters, strategies, failover, stores; the sections skills,
    sub_agents, mcp, openapi, permissions and callbacks, with their tools (phi_tool.unlisted). The
@@ -1750,8 +1761,9 @@ enum { PHI_SETTINGS_SECRETS = 1 /* also write api_key and the values of headers 
                      "cache_tools", "cache_messages"}}}, and "one_hour" if it is true
    "context"         {"max_context_tokens", "system_prompt_tokens", "compaction": {...},
                      "keep_recent", "keep_first", "tool_output_max_lines"}; keep_recent and
-                     keep_first are keep_recent_messages and keep_first_messages; the turns are in
-                     "compaction". tool_output_max_lines is read if "compaction" does not have it
+                     keep_first are keep_recent_messages and keep_first_messages; counts of turns
+                     are in "compaction". tool_output_max_lines is read if "compaction" does not
+                     have it
    "tool_execution"  {"type": "sequential"}, {"type": "parallel"}, {"type": "batched", "size": 3};
                      a batch of 0, the default, is written as 4
    "thinking_level"  "off", "minimal", "low", "medium", "high", "xhigh", "max"; any case
@@ -1762,8 +1774,8 @@ enum { PHI_SETTINGS_SECRETS = 1 /* also write api_key and the values of headers 
                      too. "compat" also has "quirks", by the names of PHI_QUIRK_. If "quirks" is
                      present, the other members of "compat" are not read
 
-   A zero field is written as the default that it means (in "context": the default without an
-   agent). A field without a member in this shape is written only if it is set. flags:
+   A zero field is written as the default that it means (in "context", the default that applies
+   without an agent). A field without a member in this shape is written only if it is set. flags:
    PHI_SETTINGS_SECRETS, or 0, which writes api_key and the values of headers as "". *out is in the
    arena. PHI_BAD_ARG, PHI_NO_MEMORY. Threads: any, one at a time with an arena. */
 PHI_API phi_status phi_settings_to_json(const phi_settings *settings, uint32_t flags,
@@ -1851,11 +1863,11 @@ typedef struct phi_script {
     const char *command;
     const char *const *argv; /* replaces command: NULL-ended; argv[0] is looked up in PATH */
     bool shell;              /* run the command as a line of sh -c */
-    const char *tool;        /* tool points: only for calls of this tool (default: all) */
-    /* credential: only for models with the scheme, host and port of this address; "" means models
-       without an address (default: all). */
+    const char *tool;        /* at tool points: only calls of this tool (default: all tools) */
+    /* At the credential point: only models with the scheme, host and port of this address; "" means
+       models without an address (default: all models). */
     const char *server;
-    uint32_t timeout_ms; /* per script (default: that of the set; PHI_UNLIMITED) */
+    uint32_t timeout_ms; /* for each script (default: the set's timeout; or PHI_UNLIMITED) */
     phi_script_failure on_failure;
 } phi_script;
 
@@ -1866,8 +1878,8 @@ typedef struct phi_scripts_desc {
     const char *workspace;     /* working directory (default: the agent's, else the program's) */
     const char *const *env;    /* "NAME=value", NULL-ended; added to the program's environment */
     bool keep_keys;            /* keep variables of the program whose names look like keys */
-    uint32_t timeout_ms;       /* per script (default 30,000; PHI_UNLIMITED) */
-    uint32_t max_output_bytes; /* of an answer; a quarter of it for stderr (default 65,536) */
+    uint32_t timeout_ms;       /* for each script (default 30,000; or PHI_UNLIMITED) */
+    uint32_t max_output_bytes; /* most bytes of an answer; for stderr a quarter (default 65,536) */
     uint32_t max_running;      /* most scripts of this set at once; others wait (default 8) */
     phi_allocator allocator;   /* copied (default: the C library's) */
 } phi_scripts_desc;
@@ -1917,7 +1929,7 @@ typedef struct phi_skills phi_skills;
 /* Zero means default for every field. */
 typedef struct phi_skills_desc {
     phi_allocator allocator;   /* copied (default: the C library's) */
-    size_t memory_limit_bytes; /* for all memory of the phi_skills (default: none) */
+    size_t memory_limit_bytes; /* limit for all memory of the phi_skills (default: no limit) */
     uint32_t max_skills;       /* more skills are not loaded (default 1,000) */
     uint32_t max_file_bytes;   /* a larger SKILL.md is not loaded (default 1,048,576) */
     uint32_t max_read_bytes;   /* most bytes of a read_skill result (default 262,144) */
@@ -2032,7 +2044,7 @@ typedef enum phi_search_with {
     /* phi's own engine if files are confined or ripgrep is not installed; else ripgrep */
     PHI_SEARCH_AUTOMATIC,
     /* Ripgrep; an error if it is not installed. It opens files by name, so another process that
-       swaps a directory for a link in the workspace can lead it outside. */
+       swaps a directory for a link in the workspace can lead ripgrep outside. */
     PHI_SEARCH_RG,
     PHI_SEARCH_GREP, /* grep -E; an error if it is not installed; as unconfined as ripgrep */
     PHI_SEARCH_OWN   /* phi's own engine; starts no process */
@@ -2049,7 +2061,7 @@ typedef struct phi_tools_desc {
     /* The directory where relative paths start and commands run (default: the working directory, to
        which files are then not confined). */
     const char *workspace;
-    /* NULL-ended directories or files that may be used besides the workspace. Relative ones start
+    /* NULL-ended directories or files that may be used besides the workspace. Relative paths start
        in the workspace. If there is no workspace either, every path may be used (default: none). */
     const char *const *allowed_paths;
     bool unconfined; /* allow every path, despite workspace and allowed_paths */
@@ -2064,15 +2076,16 @@ typedef struct phi_tools_desc {
     /* NULL-ended names of host variables that commands get although their names look like keys:
        they contain KEY, TOKEN, SECRET, PASSWORD or CREDENTIAL (default: none). */
     const char *const *keep_keys;
-    uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
-    uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
-    uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */
-    /* Bytes kept of each of a command's streams; head and tail if longer (default 262,144). */
+    uint32_t bash_timeout_ms;   /* default 120,000; may be PHI_UNLIMITED */
+    uint32_t list_timeout_ms;   /* default 10,000; may be PHI_UNLIMITED */
+    uint32_t search_timeout_ms; /* default 30,000; may be PHI_UNLIMITED */
+    /* Bytes kept of each stream of a command. A longer stream keeps its head and tail (default
+       262,144). */
     uint32_t max_output_bytes;
     /* Most bytes of a command's result that the model sees; becomes phi_tool.max_result_bytes of
        bash (default 32,768; PHI_UNLIMITED: the agent's limit). */
     uint32_t max_bash_result_bytes;
-    uint32_t max_read_bytes; /* of a text file, or of the lines asked for (default 1,048,576) */
+    uint32_t max_read_bytes; /* most bytes of a text or its wanted lines (default 1,048,576) */
     uint32_t max_files;      /* most files that list_files lists (default 200) */
     uint32_t max_matches;    /* most matches that search lists (default 50) */
     /* default PHI_SEARCH_AUTOMATIC; with PHI_NO_PROCESS always PHI_SEARCH_OWN */
@@ -2105,12 +2118,12 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
        desc.hook_user_data = permissions;
 
    A call is allowed, asked about, or denied. Among matching rules, deny counts before ask, and ask
-   before allow. If no rule matches, phi_permission_rules.otherwise counts. The order of rules has
-   no meaning. A shell's command line is parsed. Rules decide on each of its commands, whatever
-   pipe, substitution or program (env, xargs, bash -c) runs it, and on each redirection as on a call
-   of write_file or read_file. The strictest verdict counts. A line that cannot be parsed with
-   certainty is allowed only by rules that allow every command. If it cannot be parsed to its end,
-   it is also asked about if any rule asks about commands or denies them.
+   before allow. If no rule matches, the verdict is phi_permission_rules.otherwise. The order of
+   rules has no meaning. A shell's command line is parsed. Rules decide on each of its commands,
+   whatever pipe, substitution or program (env, xargs, bash -c) runs the command, and on each
+   redirection as on a call of write_file or read_file. The strictest verdict counts. A line that
+   cannot be parsed with certainty is allowed only by rules that allow every command. If the parser
+   cannot reach the line's end, and any rule asks about commands or denies them, phi also asks.
 
    This is no sandbox. Rules do not see aliases, functions of a profile, values of variables,
    scripts that are written and then run, or whatever an allowed program does. Links in paths are
@@ -2142,20 +2155,21 @@ typedef struct phi_permission_rule {
     /* For a file: an absolute path, one that begins with "~/", or one relative to the workspace.
        The workspace and all below it are "./" "**". Here * does not match a slash, and ** does. A
        "!" before the pattern means all paths that do not match it. In a command, a rule that allows
-       must match every word with a / or .., and other rules one word. In a call of a tool that is
-       not phi's own, other rules match any text of the arguments. */
+       must match every word with a / or .., and other rules only one word. In a call of a tool that
+       is not phi's own, rules that ask or deny match any text of the arguments. */
     const char *path;
     const char *host;     /* host of the URL: "example.com|*.example.org" */
     const char *argument; /* name of a member of the arguments, for `matches` */
-    const char *matches;  /* pattern of its text; without `argument`: of all arguments as JSON */
-    const char *reason;   /* shown to the model and to the person who is asked */
+    /* Pattern of the text of `argument`; of all arguments as JSON if `argument` is NULL. */
+    const char *matches;
+    const char *reason; /* shown to the model and to the person who is asked */
     /* For a command: all options that it may have, one alternative each. "" allows no option.
-       "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. No word may be
-       there that the shell could expand to an option ($NAME, *.c; but a*.c may be there). */
+       "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. The command may
+       have no word that the shell could expand to an option ($NAME, *.c; but a*.c is allowed). */
     const char *options;
     /* A pattern of the tool's phi_tool.source; "" is the host's own tools. NULL: tools of any
-       source, but a rule that allows tools by name then allows no other source's tool that has the
-       name of a shell or of a built-in tool. */
+       source. But without a source, a rule that allows tools by name does not allow another
+       source's tool with the name of a shell or of a built-in tool. */
     const char *source;
 } phi_permission_rule;
 
@@ -2170,7 +2184,7 @@ typedef enum phi_permission_mode {
        asks about all else. */
     PHI_PERMISSION_MODE_DEFAULT = 0,
     PHI_PERMISSION_MODE_PLAN,         /* the same rules, but all else is denied */
-    PHI_PERMISSION_MODE_ACCEPT_EDITS, /* as the default, and allows writing in the workspace */
+    PHI_PERMISSION_MODE_ACCEPT_EDITS, /* the default rules, plus writing in the workspace */
     /* Allows all but destructive commands and private keys. Asks if a call may be one of these. */
     PHI_PERMISSION_MODE_ALL
 } phi_permission_mode;
@@ -2198,9 +2212,9 @@ typedef struct phi_permissions_desc {
     /* absolute path; copied (default: not known, and only "~" names the home directory) */
     const char *home;
     const char *shell_tools; /* a pattern of names; copied (default "bash") */
-    /* The host's scripts and configuration. Even if a rule allows it, phi asks before such a file
-       is written, and before a command copies, moves or removes it or a directory that contains it.
-       Relative paths are in the workspace. NULL-ended; copied (default: none) */
+    /* The host's scripts and configuration. Even if a rule allows the call, phi asks before such a
+       file is written, and before a command copies, moves or removes such a file or a directory
+       that contains one. Relative paths are in the workspace. NULL-ended; copied (default: none) */
     const char *const *protected_paths;
     /* Called for each call that is asked about; it may return PHI_WAIT. hook->text says why the
        call is asked about (default: such calls are denied with a message) */
@@ -2211,8 +2225,9 @@ typedef struct phi_permissions_desc {
     void *user_data; /* passed to ask_fn and hook_fn */
 } phi_permissions_desc;
 
-/* Returns NULL if there is no memory, or for a fault of desc, which `error` (may be NULL) names.
-   Free it when no agent uses it. If ask_fn or hook_fn frees it, it lives until that returns. */
+/* Makes permissions. NULL if there is no memory, or if desc has a fault, which `error` (may be
+   NULL) names. Free the permissions when no agent uses them. If ask_fn or hook_fn frees them, they
+   live until that function returns. */
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *desc,
                                              phi_parse_error *error);
 PHI_API void phi_permissions_free(phi_permissions *permissions); /* NULL is harmless */
@@ -2237,8 +2252,8 @@ typedef struct phi_permission_call {
 } phi_permission_call;
 
 /* Returns the verdict of the rules on a call. *why (why may be NULL) is the reason in words, valid
-   until the next call of any function on these permissions. Without memory, a call that is not
-   denied gets PHI_PERMISSION_ASK. */
+   until the next call of any function on these permissions. If there is no memory, a call that is
+   not denied gets PHI_PERMISSION_ASK. */
 PHI_API phi_permission phi_permissions_check(phi_permissions *permissions,
                                              const phi_permission_call *call, phi_str *why);
 
@@ -2247,11 +2262,12 @@ typedef enum phi_permission_scope {
     PHI_PERMISSION_SCOPE_KIND       /* "git add *", the path's directory, any call of a tool */
 } phi_permission_scope;
 
-/* "Always allow this": makes the narrowest rules that allow a call, in the arena. Show them, then
-   pass them to phi_permissions_add(). They name the call's source if it has one. If out->count is
-   0, the call is allowed already. PHI_REJECTED: no rule should allow it, because a rule denies it
-   (for SCOPE_KIND, also if a rule asks), a word is not known, or it deletes without asking. *why
-   (why may be NULL) then says so, and is valid as above. PHI_NO_MEMORY. */
+/* "Always allow this": makes the narrowest rules that allow a call, in the arena. Show the rules to
+   a person, then pass them to phi_permissions_add(). The rules name the call's source if it has
+   one. If out->count is 0, the call is allowed already. PHI_REJECTED: no rule should allow the
+   call, because a rule denies it (for SCOPE_KIND, also if a rule asks), a word is not known, or the
+   call deletes without asking. *why (why may be NULL) then has the reason, valid as above.
+   PHI_NO_MEMORY. */
 PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
                                           const phi_permission_call *call,
                                           phi_permission_scope scope, phi_arena *arena,
@@ -2305,8 +2321,8 @@ typedef enum phi_mcp_state {
 } phi_mcp_state;
 
 /* Questions that the host answers for its agents, as bits of phi_mcp_desc.answers. The hook
-   PHI_HOOK_QUESTION of the agent whose call is under way decides. Other questions are not
-   offered. */
+   PHI_HOOK_QUESTION of the agent whose call is under way decides. Questions whose bit is not set
+   are not offered to the server. */
 enum {
     PHI_MCP_SAMPLING = 1, /* answers of the agent's own model; kind "sampling" */
     PHI_MCP_FORMS = 2,    /* forms for the person; kind "elicitation" */
@@ -2324,14 +2340,14 @@ typedef struct phi_mcp_root {
 
 /* Events of a connection. */
 typedef enum phi_mcp_event_kind {
-    PHI_MCP_EV_STATE = 1,        /* the state has changed; text: why; for READY: the era */
+    PHI_MCP_EV_STATE = 1,        /* the state has changed; text: the reason, or for READY the era */
     PHI_MCP_EV_LOG,              /* name: the level; text: the message as JSON text */
     PHI_MCP_EV_TOOLS,            /* the list of tools has changed; text: "+a -b ~c" */
-    PHI_MCP_EV_TOOL_CHANGED,     /* name: a tool; before, text: its old and new definition */
+    PHI_MCP_EV_TOOL_CHANGED,     /* name: a tool; before: its old definition; text: the new one */
     PHI_MCP_EV_RESOURCES,        /* the list of resources has changed */
     PHI_MCP_EV_RESOURCE_UPDATED, /* name: URI of the resource */
     PHI_MCP_EV_PROMPTS,          /* the list of prompts has changed */
-    PHI_MCP_EV_WARNING           /* text: the server broke a rule */
+    PHI_MCP_EV_WARNING           /* the server broke a rule; text: which one */
 } phi_mcp_event_kind;
 
 /* Strings are valid during the call. */
@@ -2341,9 +2357,9 @@ typedef struct phi_mcp_event {
     phi_str name, before, text;
 } phi_mcp_event;
 
-/* Zero means default for every field but argv or url. Set one of these two. */
+/* Zero means default for every field except argv and url. Set one of these two. */
 typedef struct phi_mcp_desc {
-    const char *name; /* for messages and questions (default: the server's own name) */
+    const char *name; /* name of the server in messages and questions (default: the server's own) */
     /* A program that speaks over its stdin and stdout, and its arguments; NULL-ended. */
     const char *const *argv;
     const char *url; /* http or https */
@@ -2367,14 +2383,14 @@ typedef struct phi_mcp_desc {
 
     /* "2025-06-18": use only this era (default: the newest that both sides know) */
     const char *era;
-    uint32_t connect_timeout_ms; /* until READY (default 30,000; PHI_UNLIMITED) */
-    uint32_t timeout_ms;         /* for a request; its progress renews the time (default 30,000) */
-    uint32_t max_timeout_ms;     /* for a request with progress (default 600,000; PHI_UNLIMITED) */
+    uint32_t connect_timeout_ms; /* longest time until READY (default 30,000; PHI_UNLIMITED) */
+    uint32_t timeout_ms;         /* for a request; progress restarts the time (default 30,000) */
+    uint32_t max_timeout_ms;     /* most time with progress (default 600,000; PHI_UNLIMITED) */
     const char *name_prefix;     /* a model sees "{prefix}__{name}" (default: no prefix) */
     size_t max_message_bytes;    /* (default 16,777,216) */
     uint32_t max_list;           /* most tools, resources or prompts in a list (default 2,000) */
     bool needs_approval;         /* a hook must approve calls of tools not marked read-only */
-    /* calls of a tool whose definition has changed fail until phi_mcp_accept_tool */
+    /* after a tool's definition has changed, its calls fail until phi_mcp_accept_tool */
     bool hold_changed_tools;
     /* defer the tools (phi_tool.deferred); default: only if there are many (phi_tool.may_defer) */
     bool deferred;
@@ -2396,11 +2412,12 @@ PHI_API void phi_mcp_close(phi_mcp *mcp);
 /* Connects again after PHI_MCP_FAILED or PHI_MCP_CLOSED. PHI_MISUSE in other states. */
 PHI_API phi_status phi_mcp_reconnect(phi_mcp *mcp);
 /* Ends the connection at once and frees it. A child process is killed; calls under way get an error
-   result. While agents have its tools, nothing is freed and phi_last_error has PHI_MISUSE. NULL is
-   harmless. May be called inside event_fn and callbacks of requests. */
+   result. While agents have the connection's tools, nothing is freed and phi_last_error has
+   PHI_MISUSE. NULL is harmless. May be called inside event_fn and callbacks of requests. */
 PHI_API void phi_mcp_free(phi_mcp *mcp);
 
-/* State of a connection, and its server's description. Strings are valid until phi_step. */
+/* State of a connection, and the server's description of itself. Strings are valid until
+   phi_step. */
 typedef struct phi_mcp_info {
     phi_mcp_state state;
     const char *message; /* reason of the last failure or loss; may be empty */
@@ -2409,9 +2426,9 @@ typedef struct phi_mcp_info {
     phi_str capabilities; /* JSON text */
     phi_str stderr_text;  /* last 64 KB that the program wrote to stderr */
     int process_id;       /* id of the program; 0: none */
-    uint32_t restarts;    /* number since phi_mcp_connect */
+    uint32_t restarts;    /* number of restarts since phi_mcp_connect */
 } phi_mcp_info;
-PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp); /* for NULL: PHI_MCP_CLOSED */
+PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp); /* PHI_MCP_CLOSED if mcp is NULL */
 
 /* ---- requests ---- */
 
@@ -2435,8 +2452,9 @@ typedef struct phi_mcp_send_desc {
     void *user_data;
 } phi_mcp_send_desc;
 
-/* Sends any request; phi_mcp_get is simpler for the usual ones. `id` may be NULL; *id is for
-   phi_mcp_cancel. PHI_MISUSE: not ready. PHI_FULL: 4,096 requests are under way. */
+/* Sends any request; for common ones, phi_mcp_get is simpler. `id` may be NULL; *id is for
+   phi_mcp_cancel. PHI_MISUSE: the connection is not ready. PHI_FULL: 4,096 requests are under
+   way. */
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, uint64_t *id);
 /* Ends a request of phi_mcp_send or phi_mcp_get without its callback. Ignores unknown ids. */
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id);
@@ -2459,9 +2477,9 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id);
    "sampling", the agent's model answers, without the agent's history and tools; the agent's budget
    and max_tokens apply. The reply {"messages":[..]} replaces the messages that the model gets. Any
    other reply to "sampling" is the answer itself.
-   PHI_DENY declines. With the reply "cancel", a form or a page counts as dismissed; also after the
-   deadline. A form whose values do not fit the schema counts as dismissed, too, and
-   PHI_MCP_EV_WARNING tells why. */
+   PHI_DENY declines. A form or a page counts as dismissed if the reply is "cancel" or the deadline
+   has passed. A form also counts as dismissed if its values do not fit the schema;
+   PHI_MCP_EV_WARNING then tells why. */
 
 /* Replaces the roots; they are copied. Servers with a handshake get a notification. PHI_MISUSE: the
    connection was made without roots. PHI_BAD_ARG: a uri does not begin with "file:". */
@@ -2492,7 +2510,7 @@ typedef enum phi_mcp_what {
 
 /* A resource or a resource template. Missing strings are empty. */
 typedef struct phi_mcp_resource {
-    phi_str uri; /* for a template: as in RFC 6570 */
+    phi_str uri; /* a template has a pattern here (RFC 6570) */
     phi_str name, title, description, mime_type;
     uint64_t size;        /* in bytes; 0 if unknown */
     const phi_json *json; /* everything that the server sent */
@@ -2523,7 +2541,7 @@ typedef struct phi_mcp_got {
     phi_status status;
     phi_str message;
     int code;
-    size_t count; /* number of elements in the array below */
+    size_t count; /* number of elements in the array that is set below */
     /* the list was cut: it has more than phi_mcp_desc.max_list items, or too many pages */
     bool more;
     const phi_mcp_resource *resources; /* set for RESOURCES and TEMPLATES */
@@ -2536,7 +2554,8 @@ typedef struct phi_mcp_got {
     uint64_t total;        /* set for COMPLETION: number of all values; 0 if unknown */
 } phi_mcp_got;
 
-/* Zero means default for all fields but `what`, done_fn and those that `what` needs. Copied. */
+/* Zero means default for all fields but `what`, done_fn and the fields that `what` needs. The desc
+   is copied. */
 typedef struct phi_mcp_get_desc {
     phi_mcp_what what;
     const char *uri, *name;
@@ -2552,7 +2571,8 @@ typedef struct phi_mcp_get_desc {
 } phi_mcp_get_desc;
 
 /* Asks the server. `id` may be NULL; *id is for phi_mcp_cancel. PHI_MISUSE: the server is not
-   ready. PHI_UNSUPPORTED: it does not offer this. PHI_FULL: 4,096 requests are under way. */
+   ready. PHI_UNSUPPORTED: the server does not offer this. PHI_FULL: 4,096 requests are under
+   way. */
 PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id);
 
 typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str message);
@@ -2561,7 +2581,8 @@ typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str mess
    change, also after a restart of the server. `done` may be NULL. `done` is called once: after the
    server's answer, or in the era 2026-07-28 after the stream for all watched resources was opened.
    `done` is not called if the resource was watched already, or if `on` is false. Statuses as
-   phi_mcp_get. PHI_FULL: 256 are watched. PHI_NOT_FOUND: the resource to stop is not watched. */
+   phi_mcp_get. PHI_FULL: 256 resources are watched. PHI_NOT_FOUND: `on` is false, but the resource
+   is not watched. */
 PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp_done_fn done,
                                  void *user_data);
 
@@ -2586,7 +2607,7 @@ PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp
 
 /* How a client authenticates at the token endpoint. */
 typedef enum phi_mcp_client_auth {
-    PHI_MCP_CLIENT_AUTH_ANY = 0, /* the first that the server supports of KEY, BASIC, POST, NONE */
+    PHI_MCP_CLIENT_AUTH_ANY = 0, /* the first of KEY, BASIC, POST, NONE that the server supports */
     PHI_MCP_CLIENT_AUTH_BASIC,   /* client_secret_basic */
     PHI_MCP_CLIENT_AUTH_POST,    /* client_secret_post */
     PHI_MCP_CLIENT_AUTH_NONE,    /* the secret is not sent */
@@ -2631,9 +2652,10 @@ struct phi_mcp_oauth_desc {
     phi_status (*open_browser_fn)(void *user_data, const char *url);
     void *user_data;
     phi_mcp_grant grant; /* (default: PERSON; the other two need no open_browser_fn) */
-    /* PHI_MCP_GRANT_ASSERTION: called in phi_step when a token is needed, from the host's platform
-       (workload identity) or identity provider. The host gives it to phi_mcp_authorize, now or
-       within timeout_ms. Any other status than PHI_OK ends the authorization. */
+    /* PHI_MCP_GRANT_ASSERTION: called in phi_step when a token is needed. The host gets the token
+       from its platform (workload identity) or identity provider, and passes it to
+       phi_mcp_authorize, now or within timeout_ms. Any other status than PHI_OK ends the
+       authorization. */
     phi_status (*want_assertion_fn)(void *user_data, const phi_mcp_assertion *wanted);
     /* Keeps tokens, registrations and the port. Document ids begin with "mcp-oauth-". The struct is
        copied; its pointers are borrowed. Only save, load and remove are used. NULL: in memory. */
@@ -2647,8 +2669,9 @@ struct phi_mcp_oauth_desc {
        carries a proof signed by the key (DPoP, RFC 9449). (default: bearer tokens) */
     const phi_mcp_key *dpop_key;
     /* Issuer of client_id or the assertion; a server with another issuer is refused. Set it in
-       unattended programs: without it, a secret or an assertion goes to any issuer that the MCP
-       server names until a first token arrives (default: issuer of the stored or last token). */
+       unattended programs. If it is not set, then until the first token arrives, a secret or an
+       assertion goes to any issuer that the MCP server names (default: issuer of the stored or last
+       token). */
     const char *issuer;
     /* https URL of a document about the program, used as client id if the server supports it. */
     const char *client_metadata_url;
@@ -2656,17 +2679,17 @@ struct phi_mcp_oauth_desc {
     const char *client_uri;  /* page about the program (default: none) */
     bool web_application;    /* application_type "web" (default: "native") */
 
-    /* Scopes to ask for, separated by spaces, besides those of the server's challenge. If both are
-       missing, phi asks for all scopes that the server supports (default: none). */
+    /* Scopes to ask for in addition to the scopes of the server's challenge; separated by spaces.
+       If both are missing, phi asks for all scopes that the server supports (default: none). */
     const char *scope;
     bool no_offline_access; /* never ask for "offline_access" */
 
-    /* phi listens at http://127.0.0.1:{port}/callback for the redirect. 0: any port, preferably
-       that of the last registration. -1: phi does not listen; the host receives the redirect at
+    /* phi listens at http://127.0.0.1:{port}/callback for the redirect. 0: any port, preferably the
+       port of the last registration. -1: phi does not listen; the host receives the redirect at
        redirect_uri and calls phi_mcp_authorize. */
     int redirect_port;
     const char *redirect_uri; /* https, http on this machine, or a scheme of the program */
-    uint32_t timeout_ms;      /* for an authorization, including the person (default 300,000) */
+    uint32_t timeout_ms;      /* for an authorization, with the person's time (default 300,000) */
 
     bool allow_private; /* a public server's metadata may name private addresses */
     bool no_legacy;     /* refuse servers without metadata (2025-03-26) */
@@ -2725,7 +2748,7 @@ typedef struct phi_mcp_incoming {
 } phi_mcp_incoming;
 
 /* Questions that a client can answer. PHI_MCP_CAN_TASKS: the client accepts tasks, and
-   phi_mcp_server_desc.tasks is set. Also bits of phi_mcp_serve_tool.needs. */
+   phi_mcp_server_desc.tasks is set. phi_mcp_serve_tool.needs has these bits, too. */
 enum {
     PHI_MCP_CAN_SAMPLE = 1,
     PHI_MCP_CAN_ELICIT = 2,
@@ -2738,7 +2761,7 @@ typedef struct phi_mcp_serve_tool {
     const char *title;         /* (default: the tool's label) */
     const char *output_schema; /* JSON Schema; results get structured content (default: none) */
     const char *annotations;   /* JSON object such as {"readOnlyHint":true} (default: none) */
-    uint32_t needs;            /* PHI_MCP_CAN_ bits; other clients are refused (default: none) */
+    uint32_t needs;            /* PHI_MCP_CAN_ bits; clients without them are refused */
     bool task;                 /* a call becomes a task at once if the client accepts tasks */
 } phi_mcp_serve_tool;
 
@@ -2787,7 +2810,7 @@ typedef struct phi_mcp_serve_prompt {
     void *user_data;
 } phi_mcp_serve_prompt;
 
-/* A request to complete an argument. Strings are borrowed during the call. prompt or uri is
+/* A request to complete an argument. Strings are borrowed during the call. Either prompt or uri is
    NULL. */
 typedef struct phi_mcp_serve_completion {
     const char *prompt; /* name of a prompt */
@@ -2881,19 +2904,19 @@ enum {
     PHI_MCP_SERVE_PROMPTS = 4
 };
 
-/* Replaces the lists of `desc` that the bits `lists` name; other fields are ignored. The new lists
-   are borrowed as the first ones were. Clients get a notification. Calls under way continue. A list
-   that was NULL in the first desc is never offered. PHI_BAD_ARG: as for phi_mcp_serve; nothing
-   changed. */
+/* For each bit in `lists`, replaces the server's list by the list in `desc`. Ignores other fields
+   of `desc`. The new lists are borrowed as the first ones were. Clients get a notification. Calls
+   under way continue. A list that was NULL in the first desc is never offered. PHI_BAD_ARG: as for
+   phi_mcp_serve; nothing changed. */
 PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_server_desc *desc,
                                       uint32_t lists);
 /* Tells subscribed clients that a resource has changed. */
 PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri);
-/* Sends a log message. incoming: to the client of this request; NULL: to all clients of legacy
-   eras. Only clients that want the level get it. level: "debug", "info", "notice", "warning",
-   "error", "critical", "alert" or "emergency". data: JSON text or plain text. Slow clients may lose
-   it; with `incoming`, PHI_FULL reports that. PHI_BAD_ARG: unknown level, or a request of another
-   server. */
+/* Sends a log message to the client of `incoming`, or if that is NULL, to all clients of legacy
+   eras. Only clients that want the level get the message. level: "debug", "info", "notice",
+   "warning", "error", "critical", "alert" or "emergency". data: JSON text or plain text. Slow
+   clients may lose the message; with `incoming`, PHI_FULL reports that. PHI_BAD_ARG: unknown level,
+   or a request of another server. */
 PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_incoming *incoming,
                                       const char *level, const char *logger, const char *data);
 
@@ -2908,8 +2931,8 @@ typedef struct phi_mcp_ask_desc {
     const char *method;
     const char *params; /* JSON object; copied (default {}) */
     /* Names the question within its request; copied. A client may answer a question by its name
-       before it is asked. Ignored for a task (default: number of the question, "1", or the next
-       free one). */
+       before the question is asked. Ignored for a task (default: number of the question, "1", or
+       the next free one). */
     const char *key;
     /* Called once, in phi_step, unless the request ends earlier; arguments are borrowed during the
        call. PHI_OK: result is the client's answer. PHI_REFUSED: `message` is the client's error.
@@ -2931,9 +2954,9 @@ PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, 
                                     const char *message);
 /* Makes a tool call a task. Its client gets a handle at once. Later the client reads the status
    (the last text of the progress), answers questions, cancels, or fetches the result. The tool runs
-   on as before. Tasks are in memory only. PHI_OK also if the call is a task. PHI_UNSUPPORTED: the
-   client accepts no tasks, and waits for the result. PHI_BUSY: the client has a question that is
-   not answered yet. PHI_BAD_ARG: not a tool call. */
+   on as before. Tasks are in memory only. PHI_OK also if the call is already a task.
+   PHI_UNSUPPORTED: the client accepts no tasks, and waits for the result. PHI_BUSY: the client has
+   a question that is not answered yet. PHI_BAD_ARG: not a tool call. */
 PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming);
 
 /* ---- answers to reads, prompts and completions ---- */
@@ -2977,9 +3000,9 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
    checked against the tool's output schema and kept in the result's details:
    {"structuredContent": ..., "_meta": ...}. */
 
-/* Returns the source for phi_tool_options.sources of any agent of the runtime, always the same
-   pointer. The source is valid until phi_mcp_free, which fails while agents have tools of it. The
-   list is empty before the server is ready. During a restart, the last list stays. */
+/* Returns the source for phi_tool_options.sources of any agent of the runtime. The pointer is
+   always the same. The source is valid until phi_mcp_free, which fails while agents have its tools.
+   The list is empty before the server is ready. During a restart, the last list stays. */
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp);
 
 /* A tool for a host to show. Strings are terminated. */
@@ -2994,7 +3017,7 @@ typedef struct phi_mcp_tool {
     phi_str annotations; /* JSON text, or empty */
     /* The server's hints, with the specification's defaults. The server may be wrong. */
     bool read_only, destructive, idempotent, open_world;
-    /* The definition has changed: this is the accepted one; calls fail until
+    /* The definition has changed; this struct shows the accepted one. Calls fail until
        phi_mcp_accept_tool. */
     bool held;
     const char *hash;     /* SHA-256 of the definition, 64 hex digits */
@@ -3039,25 +3062,27 @@ typedef struct phi_openapi_pair {
     const char *value; /* never shown in results, events and messages */
 } phi_openapi_pair;
 
-/* Zero means none. A request uses its operation's first alternative that can be met with these. */
+/* Zero means none. Each request uses the first alternative of its operation's security that these
+   credentials can meet. */
 typedef struct phi_openapi_auth {
     /* for http bearer and openIdConnect, and for oauth2 if no client is given */
     const char *bearer_token;
     const char *user, *password;  /* for http basic */
     const phi_openapi_pair *keys; /* for apiKey, by the scheme's name in the document */
     size_t key_count;
-    const char *client_id, *client_secret; /* for the client credentials of oauth2 */
+    const char *client_id, *client_secret; /* for oauth2 with client credentials */
     const char *token_url;                 /* for oauth2 (default: the document's tokenUrl) */
 } phi_openapi_auth;
 
 /* Exactly one of text, path and url must be set. For every other field, zero means default. The
    document is JSON if its first character is "{" or "[", otherwise YAML. */
 typedef struct phi_openapi_desc {
-    phi_str text;     /* the document itself */
-    const char *path; /* or the path of its file, which is read in slices */
-    /* Or its address, http or https. It is requested by GET through the runtime's transport, with
-       `headers` and without credentials of `auth`; phi_step must be called meanwhile. Up to five
-       redirects are followed, without `headers`, and never from https to http. */
+    phi_str text;     /* the text of the document */
+    const char *path; /* or the path of the document's file, which is read in slices */
+    /* Or the document's address, http or https. The document is requested by GET through the
+       runtime's transport, with `headers` and without credentials of `auth`; phi_step must be
+       called meanwhile. Up to five redirects are followed, without `headers`, and never from https
+       to http. */
     const char *url;
     const char *base_url; /* replaces the document's servers (default: its first server) */
     phi_openapi_auth auth;
@@ -3065,7 +3090,7 @@ typedef struct phi_openapi_desc {
     size_t header_count;
     uint32_t timeout_ms;            /* limit of one request (default 30,000; PHI_UNLIMITED) */
     uint32_t max_response_bytes;    /* bytes of an answer for a model (default 65,536) */
-    const char *response_directory; /* directory for whole answers that were cut (default: none) */
+    const char *response_directory; /* keeps whole answers if results are cut (default: none) */
     /* NULL-ended: directories whose files may be uploaded (default: none) */
     const char *const *upload_roots;
     const char *name_prefix;   /* a tool is "{prefix}__{operation id}" (default: no prefix) */
@@ -3074,22 +3099,22 @@ typedef struct phi_openapi_desc {
     bool skip_unnamed;         /* skip operations without operationId (default: name by path) */
     bool needs_approval;       /* tools that may change something need a hook's approval */
     bool destructive_needs_approval; /* tools of DELETE need a hook's approval */
-    /* All tools are deferred (phi_tool.deferred). Default: only tools that may be deferred
-       (phi_tool.may_defer) are, and only if there are many. */
+    /* Defers all tools (phi_tool.deferred). By default, tools are deferred only if there are many,
+       and only those that may be (phi_tool.may_defer). */
     bool deferred;
     bool never_deferred; /* no tool is deferred, unless `deferred` is set */
 } phi_openapi_desc;
 
 /* Begins to read a document. `desc` is copied with all that it points to. Returns NULL if an
-   argument is bad or there is no memory; phi_last_error says which. */
+   argument is bad or there is no memory; phi_last_error says which of the two. */
 PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *desc);
 
 /* Does about the runtime's step_budget_bytes of work. PHI_BUSY: call it again. PHI_OK: the document
    is ready. Every other status is final: PHI_PARSE (malformed), PHI_UNSUPPORTED (no OpenAPI 3.0 or
    3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO, PHI_REFUSED,
-   and the statuses of a network. *error (error may be NULL) describes the fault and its place. Its
-   line is 0 if the fault has no place in the text, and its message is empty if there is no fault.
-   Safe inside callbacks. */
+   and the statuses of failed requests. *error (error may be NULL) describes the fault and its
+   place. error->line is 0 if the fault has no place in the text, and error->message is empty if
+   there is no fault. Safe inside callbacks. */
 PHI_API phi_status phi_openapi_step(phi_openapi *api, phi_parse_error *error);
 
 /* Frees the object and all its selections. While calls of its tools are running, it frees nothing,
@@ -3131,7 +3156,7 @@ typedef struct phi_openapi_skip {
     const char *message; /* "parameters[2]: \"$ref\" to another document: other.json#/x" */
 } phi_openapi_skip;
 
-/* A selection, owned by the object. Zero it before the first call; after that, only read it. */
+/* A selection, owned by the object. Zero it before the first call. After that, only read it. */
 typedef struct phi_openapi_tools {
     phi_tool *tools; /* the caller may change all fields except user_data and the functions */
     const size_t *operations; /* for each tool, the index of its operation */
@@ -3266,7 +3291,7 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
    same status again: PHI_NOT_FOUND: entries were forgotten meanwhile; PHI_NO_MEMORY; the sink's
    status; or the store's status if evicted entries cannot be recalled. */
 PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units);
-PHI_API void phi_trace_end(phi_trace *trace); /* allowed at any time; NULL is harmless */
+PHI_API void phi_trace_end(phi_trace *trace); /* allowed at any time; NULL is ignored */
 
 /* Writes a trace to a file. An existing file is replaced once the trace is complete, and stays
    unchanged on failure. Only the owner can read the file (0600). Blocks as long as the disk does.
@@ -3298,11 +3323,11 @@ PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0xc5b904bc
+#if PHI__IMP_FORMATS != 0xbbd04747
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0xc5b904bc
+#define PHI__IMP_FORMATS 0xbbd04747
 
 /* ---- src/formats/formats_in.h ---- */
 
@@ -3320,8 +3345,8 @@ typedef struct phi__toml_places {
     uint32_t key_line, key_column, value_line, value_column;
 } phi__toml_places;
 
-/* Reads a text into a tree in slices: call begin, then advance until it is not PHI_BUSY, then
-   result. A reader can be abandoned at any time. */
+/* Reads a text into a tree in slices: call begin, then advance until the status is not PHI_BUSY,
+   then result. A reader can be abandoned at any time. */
 typedef struct phi__toml_reader {
     phi_arena *arena;
     const char *text, *at, *end;
@@ -3334,13 +3359,13 @@ typedef struct phi__toml_reader {
     phi_json *section;              /* the table of the last header */
     phi_json *table;                /* the table of the current key */
     phi__pool pool;
-    char *string, *to; /* copy of the current text; NULL: not needed yet */
+    char *string, *to; /* copy of the current text, and its end; NULL while it is not needed */
     const char *mark;  /* start of the text not copied yet */
     phi__toml_places places;
     phi_str key; /* the part of a key that was read last */
     size_t name_cap, name_count;
     uint32_t max_depth, line, section_number;
-    uint32_t section_depth, table_depth; /* depth of `section` and `table`; the root has 1 */
+    uint32_t section_depth, table_depth; /* depths of `section` and `table`; 1 for the root */
     uint8_t state, style, back;          /* back: the state after a comment */
     bool in_header, tables_header, is_key, joined;
     phi_status status;
@@ -3358,10 +3383,10 @@ PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *reader, size_t units
 PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *reader, phi_json **out,
                                          phi_parse_error *error);
 
-/* The anchor and the tag before a node, with their place. */
+/* The anchor and the tag before a node, and their places. */
 typedef struct phi__yaml_props {
     phi_str anchor;
-    const char *at;        /* the first of the two; NULL: there is none */
+    const char *at;        /* the anchor or the tag, whichever is first; NULL: none */
     const char *anchor_at; /* NULL: no anchor */
     uint32_t line, column; /* column: from 0 */
     uint8_t tag;           /* 0: no tag */
@@ -3376,21 +3401,21 @@ typedef struct phi__yaml_scalar {
     phi_json *node;           /* a collection or a copied node; NULL: a scalar */
     size_t len, breaks;
     uint32_t line;
-    /* of a block scalar: indentation (-1: unknown); spaces of blank lines */
+    /* for a block scalar: its indentation (-1: unknown); most spaces of a blank line before it */
     int32_t indent, blanks;
     uint8_t style, chomp; /* style 0: there is no node */
     bool more_indented, started, is_alias;
 } phi__yaml_scalar;
 
-/* Texts by hash: the keys of open mappings, or the anchors. */
+/* A hash table of texts: the keys of open mappings, or the anchors. */
 typedef struct phi__yaml_names {
     struct phi__yaml_name *at;
     uint32_t *table;
     uint32_t count, cap, table_cap;
 } phi__yaml_names;
 
-/* Reads a text into a tree in slices: call begin, then advance until it is not PHI_BUSY, then
-   result. A reader can be abandoned at any time. */
+/* Reads a text into a tree in slices: call begin, then advance until the status is not PHI_BUSY,
+   then result. A reader can be abandoned at any time. */
 typedef struct phi__yaml_reader {
     phi_arena *arena;
     const char *text, *at, *end;
@@ -3398,7 +3423,7 @@ typedef struct phi__yaml_reader {
     struct phi__yaml_frame *top, *unused;
     struct phi__yaml_handle *handles; /* declared by %TAG */
     phi__yaml_names keys, anchors;
-    phi__yaml_props outer, inner; /* properties on earlier lines; on this line */
+    phi__yaml_props outer, inner; /* properties on earlier lines, and on this line */
     phi__yaml_scalar scalar;
     phi_json *root;
     phi__pool pool;
@@ -3440,7 +3465,7 @@ static inline unsigned phi__reader_digit(char c) {
     return 16;
 }
 
-/* Returns a zeroed node. `left` bytes of the text are still to be read. NULL: no memory. */
+/* Returns a zeroed node. `left` bytes of the text are still unread. NULL: no memory. */
 PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left, uint32_t meta);
 
 /* Makes room at *to for `more` bytes and a terminator, and moves the text from *text on there. At
@@ -3448,7 +3473,7 @@ PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left,
 PHI__FN bool phi__pool_room(phi__pool *pool, phi_arena *arena, char **text, char **to, size_t more,
                             size_t left);
 
-/* Returns unused memory for nodes to the arena, if nothing was taken from the arena after it. */
+/* Returns unused memory for nodes to the arena, if nothing was taken from the arena since then. */
 PHI__FN void phi__pool_end(phi__pool *pool, phi_arena *arena);
 
 /* Writes a message such as "expected a value, found 'x'" about the byte at `at`. */
@@ -3473,8 +3498,9 @@ static inline phi_str phi__toml_key_of(const phi_json *node) {
    The reader walks the caller's text once and never changes it. A node is read before it is known
    to be a key or a value. It stays in `scalar` until the byte after it decides; then
    phi__yaml_value() or phi__yaml_key() takes it. Open collections are frames. A block collection
-   closes when a line begins further left, a flow collection at its bracket. Every function leaves
-   its result in the reader's status, which is PHI_BUSY while there is more to read. */
+   closes when a line begins further left, and a flow collection closes at its bracket. Every
+   function leaves its result in the reader's status, which is PHI_BUSY while there is more to
+   read. */
 
 enum phi__yaml_state {
     PHI__YAML_LINE,    /* before the text of a line of block content */
@@ -3549,9 +3575,9 @@ typedef struct phi__yaml_frame {
     phi_str key;                   /* key of the next value */
     uint32_t left;                 /* PHI__YAML_ALIAS: number of children left to copy */
     uint32_t line;                 /* line where the collection begins */
-    uint32_t keys;                 /* number of names in the mappings around it */
+    uint32_t keys;                 /* number of names in the mappings around the collection */
     uint32_t key_line, key_column; /* place of the key; column: from 0 */
-    int32_t indent;                /* column; for a flow collection, that of the block around it */
+    int32_t indent;                /* column; for a flow collection, the column of its block */
     uint8_t kind, want;
 } phi__yaml_frame;
 
@@ -3778,7 +3804,7 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #include <stdio.h>
 
 enum {
-    PHI__TOML_DEPTH = 512,           /* levels of nesting, by default */
+    PHI__TOML_DEPTH = 512,           /* most levels of nesting, by default */
     PHI__TOML_NAMES_FIRST = 64,      /* slots of the first hash table */
     PHI__TOML_FRACTION = 9,          /* digits of a fraction that are kept */
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most: the limit of phi__toml_name.section */
@@ -3830,7 +3856,7 @@ typedef struct phi__toml_name {
     const phi_json *table; /* NULL: a free slot */
     phi_json *node;        /* the node of this key */
     uint32_t hash;
-    uint32_t section : 29; /* for PHI__TOML_DOTTED: the section that may add to it */
+    uint32_t section : 29; /* for PHI__TOML_DOTTED: the section that may add to the table */
     uint32_t how : 3;
 } phi__toml_name;
 
@@ -3960,7 +3986,7 @@ static uint32_t phi__toml_name_hash(const phi_json *table, phi_str key) {
     return (uint32_t)phi__map_hash(seed, key);
 }
 
-/* Returns the slot of this member, or the free slot where it belongs. One is always free. */
+/* Returns the slot of this member, or the free slot where it belongs. At least one slot is free. */
 static phi__toml_name *phi__toml_name_slot(const phi__toml_reader *r, const phi_json *table,
                                            phi_str key, uint32_t hash) {
     size_t mask = r->name_cap - 1, i = hash & mask;
@@ -4041,7 +4067,7 @@ static bool phi__toml_deeper(phi__toml_reader *r, uint32_t depth) {
     return phi__toml_too_big(r, r->at, "tables and arrays are nested too deeply");
 }
 
-/* Adds a member to r->table under the key in r->key. NULL: an error was recorded. */
+/* Adds a member to r->table under the key in r->key. NULL if an error was recorded. */
 static phi_json *phi__toml_member(phi__toml_reader *r, uint32_t meta, uint8_t how) {
     phi_json *node = phi__toml_node(r, meta);
     if (node == NULL) return NULL;
@@ -4060,7 +4086,7 @@ static void phi__toml_enter(phi__toml_reader *r, phi_json *table, uint32_t deepe
     (void)phi__toml_deeper(r, r->table_depth);
 }
 
-/* Follows a header into a member that exists. */
+/* Follows a header into an existing member. */
 static void phi__toml_pass(phi__toml_reader *r, const phi__toml_name *name) {
     if (name->how == PHI__TOML_FIXED)
         phi__toml_wrong_key(r, "the key \"",
@@ -4073,8 +4099,8 @@ static void phi__toml_pass(phi__toml_reader *r, const phi__toml_name *name) {
         phi__toml_enter(r, name->node, 1);
 }
 
-/* Follows a dotted key into a member that exists. The member must be a table that dotted keys of
-   this section made, or a table without a definition. */
+/* Follows a dotted key into an existing member. The member must be a table made by dotted keys of
+   this section, or a table without a definition. */
 static void phi__toml_pass_dotted(phi__toml_reader *r, phi__toml_name *name) {
     bool own = name->how == PHI__TOML_DOTTED && name->section == r->section_number;
     if (name->how == PHI__TOML_FIXED) {
@@ -4254,7 +4280,7 @@ static const char *phi__toml_num_word(phi_str text) {
     return phi__toml_no_value;
 }
 
-/* Copies a number without its underscores. False if one is not between two digits. */
+/* Copies a number without its underscores. False if an underscore is not between two digits. */
 static bool phi__toml_num_strip(phi_str text, bool hex, char *to, size_t *len) {
     size_t n = 0;
     for (size_t i = 0; i < text.len; i++) {
@@ -4531,8 +4557,8 @@ static void phi__toml_str_done(phi__toml_reader *r, const char *at, const char *
     node->len = (uint32_t)text.len;
 }
 
-/* Reads quotes at r->at, which end the string or belong to its text. In a string of several lines,
-   two quotes may belong to the text before the closing three. */
+/* Reads the quotes at r->at. They end the string or belong to its text. In a string of several
+   lines, up to two quotes before the closing three belong to the text. */
 static void phi__toml_str_quotes(phi__toml_reader *r) {
     const char *at = r->at;
     size_t n = 0, left = (size_t)(r->end - at);
@@ -4726,7 +4752,7 @@ static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     node->len = (uint32_t)text.len;
 }
 
-/* Reads a number. Its copy without underscores takes room for text only while it is read. */
+/* Reads a number. A copy without underscores takes room for text only while the number is read. */
 static void phi__toml_read_number(phi__toml_reader *r, phi_str token) {
     phi__json_value value;
     const char *what;
@@ -4755,7 +4781,8 @@ static void phi__toml_read_value(phi__toml_reader *r) {
         phi__toml_open(r, c == '{');
         return;
     }
-    /* The bare value at r->at, at most a byte too long. A space may precede a date's time. */
+    /* Find the bare value at r->at, up to one byte more than allowed. A space may separate a date
+       from its time. */
     size_t most = phi__min((size_t)(r->end - r->at), PHI__TOML_NUMBER_MOST + 1), n = 0;
     while (n < most && phi__toml_read_is_token(r->at[n])) n++;
     if (n == 10 && phi__toml_date_begins(phi__str(r->at, n)) && n + 1 < most && r->at[n] == ' ' &&
@@ -4973,7 +5000,7 @@ typedef struct phi__toml_writer {
 
 enum { PHI__TOML_LINE_MOST = 80 }; /* bytes of an array that is written in one line */
 
-/* Returns PHI_OK, PHI_NO_MEMORY, or the status for which a value was refused. */
+/* Returns PHI_OK, PHI_NO_MEMORY, or the status with which a value was refused. */
 static phi_status phi__toml_put_status(const phi__toml_writer *w) {
     if (w->status == PHI_OK && (w->out->failed || w->path.failed)) return PHI_NO_MEMORY;
     return w->status;
@@ -4985,7 +5012,7 @@ static void phi__toml_put_refuse(phi__toml_writer *w, phi_status status) {
 
 /* ---- strings ---- */
 
-/* Writes a text in double quotes. If `lines` is set, writes it in three of them. */
+/* Writes a text in double quotes. If `lines` is set, writes it in three double quotes. */
 static void phi__toml_put_basic(phi__buf *out, phi_str s, bool lines) {
     static const char from[] = "\b\t\n\f\r\"\\", to[] = "btnfr\"\\";
     const char *at = s.at, *end = s.at + s.len;
@@ -5160,14 +5187,14 @@ static void phi__toml_put_table(phi__toml_writer *w, const phi_json *table, uint
         if (phi__toml_put_has_header(it.at)) phi__toml_put_member(w, it.at, depth);
 }
 
-/* Writes a member with its header or headers. w->path is that of the table around it. */
+/* Writes a member with its header or headers. w->path is the path of the table around it. */
 static void phi__toml_put_member(phi__toml_writer *w, const phi_json *node, uint32_t depth) {
     size_t before = w->path.len;
     phi_json_iter it = phi_json_each(node);
     if (before > 0) phi__buf_char(&w->path, '.');
     phi__toml_put_key(&w->path, phi__toml_key_of(node));
     if (phi__json_kind_of(node) == PHI__JSON_OBJECT) {
-        /* The headers of tables in it may make its own header unnecessary. */
+        /* The headers of tables in this table may make its own header unnecessary. */
         bool implied = false, plain = false;
         while (!plain && phi_json_next(&it) != NULL) {
             if (phi__toml_put_has_header(it.at))
@@ -5306,7 +5333,7 @@ static void phi__yaml_scalar_fold(phi__yaml_reader *r) {
         phi__yaml_scalar_put_breaks(r, r->scalar.breaks - 1);
 }
 
-/* Skips line breaks and white space, and counts the breaks. False at `stop`: there may be more. */
+/* Skips line breaks and white space, and counts the breaks. False at `stop`: more may follow. */
 static bool phi__yaml_scalar_breaks(phi__yaml_reader *r, const char *stop) {
     while (r->at < stop && phi__yaml_space(r, stop)) {
         if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
@@ -5390,7 +5417,7 @@ static void phi__yaml_plain(phi__yaml_reader *r, const char *stop) {
     r->state = phi__yaml_scalar_after(r);
 }
 
-/* True if the text at r->at, the first of its line, continues the plain scalar. */
+/* True if the text at r->at, which begins a line, continues the plain scalar. */
 static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
     const char *at = r->at;
     if (at == r->end || *at == '#' || r->indent < r->need) return false;
@@ -5509,7 +5536,8 @@ static uint32_t phi__yaml_scalar_short(char c) {
     return found == NULL ? UINT32_MAX : codes[found - names];
 }
 
-/* Reads the escape at `at`; *next is after it. False: an error, or a line break follows. */
+/* Reads the escape at `at`. *next is the position after it. False if there is an error, or a line
+   break follows. */
 static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const char **next) {
     phi__yaml_scalar *s = &r->scalar;
     size_t n = 2;
@@ -5625,8 +5653,8 @@ static void phi__yaml_block_end(phi__yaml_reader *r) {
     phi__yaml_value(r);
 }
 
-/* Writes the line breaks before a line of text. They are folded between two lines that do not begin
-   with white space. */
+/* Writes the line breaks before a line of text. In a folded scalar, folds the breaks if neither
+   this line nor the line before begins with white space. */
 static void phi__yaml_block_join(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     bool more = phi__yaml_is_space(*r->at), fold = s->style == PHI__YAML_STYLE_FOLDED;
@@ -5686,7 +5714,8 @@ static void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
     (void)phi__yaml_scalar_flush(r, at);
     r->at = at;
     if (at < r->end && !phi__yaml_is_break(*at)) return;
-    /* The last line may lack its break. If it is white space, it counts as if it had one. */
+    /* The last line may lack a line break. If it is only white space, a break is counted
+       nevertheless. */
     while (text > r->line_at && phi__yaml_is_space(text[-1])) text--;
     r->scalar.breaks = at < r->end || text == r->line_at ? 1 : 0;
     if (at < r->end) phi__yaml_newline(r);
@@ -5917,7 +5946,7 @@ static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
 
 /* ---- closing ---- */
 
-/* Adds null for whatever the frame on top still waits for, or empty text if a tag says so. */
+/* Adds the value that the frame on top still waits for: null, or empty text if a tag says so. */
 static void phi__yaml_line_fill(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
@@ -6120,7 +6149,7 @@ static bool phi__yaml_line_wants_key(const phi__yaml_reader *r) {
 static void phi__yaml_line_structure(phi__yaml_reader *r) {
     char c = *r->at;
     bool key = phi__yaml_line_wants_key(r);
-    if (c == ':') { /* nothing is before it: the key is empty */
+    if (c == ':') { /* no key is before the colon: the key is empty */
         if (!r->may_block) phi__yaml_expected(r, r->at, "a value");
         phi__yaml_empty(r);
         if (r->inner.at != NULL) {
@@ -6252,7 +6281,7 @@ static void phi__yaml_line_rest(phi__yaml_reader *r, const char *stop) {
 
 /* ---- the reader: its states in turn ---- */
 
-#define PHI__YAML_DEPTH 512u          /* levels of nesting, by default */
+#define PHI__YAML_DEPTH 512u          /* most levels of nesting, by default */
 #define PHI__YAML_ALIAS_NODES 262144u /* by default: 8 MiB of nodes */
 #define PHI__YAML_ALIAS_BYTES 16777216u
 
@@ -6442,7 +6471,7 @@ PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted) 
 /* ---- room ---- */
 
 PHI__FN bool phi__yaml_room(phi__yaml_reader *r, size_t more) {
-    /* two bytes of the source can become three */
+    /* two bytes of the source can become three bytes of text */
     return phi__pool_room(&r->pool, r->arena, &r->scalar.text, &r->scalar.to, more,
                           (size_t)(r->end - r->at) * 3 / 2) ||
            phi__yaml_no_memory(r);
@@ -6467,7 +6496,7 @@ static void phi__yaml_end(phi__yaml_reader *r) {
 
 /* ---- the core schema of YAML 1.2.2, chapter 10.3: the value of a scalar's text ---- */
 
-#define PHI__YAML_TOO_LARGE UINT32_MAX /* in place of a kind: the number is too large */
+#define PHI__YAML_TOO_LARGE UINT32_MAX /* replaces the kind if the number is too large */
 #define PHI__YAML_NUMBER_MOST 1024u    /* bytes of a number in a form that JSON does not have */
 
 static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *title,
@@ -6575,7 +6604,7 @@ static uint32_t phi__yaml_core_plain(phi_str s, phi__json_value *value) {
     uint32_t kind = 0;
     if (phi__is_digit(c) || c == '-' || c == '+' || c == '.')
         kind = phi__yaml_core_number(s, value);
-    else if (s.len > 5) /* no word is longer */
+    else if (s.len > 5) /* no keyword is longer */
         return PHI__JSON_STRING;
     else if (s.len == 0 || phi__str_is(s, "~") ||
              phi__yaml_core_is_one_of(s, "null", "Null", "NULL"))
@@ -6616,7 +6645,7 @@ static uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
     return phi__yaml_core_tagged(text, tag, value);
 }
 
-/* ======== Texts by hash: the keys of the mappings that are open, and the anchors.
+/* ======== Hash tables of texts: the keys of the open mappings, and the anchors.
 
    Names are a stack, with a hash table of their indices. The newest name is removed first. It is
    the last name of its probing chain, so removed names need no marks. */
@@ -6624,7 +6653,7 @@ static uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
 typedef struct phi__yaml_name {
     const char *at;
     phi_json *node; /* for anchors */
-    phi_str source; /* for anchors: a scalar's text, which an alias as a key becomes */
+    phi_str source; /* for anchors: a scalar's text; an alias that is a key becomes this text */
     uint32_t len, hash, scope, place;
 } phi__yaml_name;
 
@@ -6900,7 +6929,7 @@ PHI__FN void phi__yaml_open_pair(phi__yaml_reader *r, uint8_t want) {
     if (frame == NULL) return;
     frame->want = want;
     frame->node = phi__yaml_node(r, PHI__JSON_OBJECT);
-    if (want == PHI__YAML_WANT_KEY) /* its key was read before */
+    if (want == PHI__YAML_WANT_KEY) /* the pair's key was read before */
         phi__yaml_mark(r, frame->node, r->scalar.line, phi__yaml_tree_column(r));
     else
         phi__yaml_mark(r, frame->node, r->line, phi__yaml_column(r, r->at));
@@ -6926,7 +6955,7 @@ static void phi__yaml_join(phi__yaml_reader *r, phi_json *node) {
         frame->want = PHI__YAML_WANT_NEXT;
         return;
     }
-    /* A text is shorter than 4 GiB, and each value takes two bytes of it or more. */
+    /* A text is shorter than 4 GiB, and each value takes at least two bytes of the text. */
     if (PHI_NEVER(frame->node->len == UINT32_MAX)) {
         phi__yaml_too_big(r, "a collection of 2^32 or more values");
         return;
@@ -7025,7 +7054,7 @@ PHI__FN void phi__yaml_key(phi__yaml_reader *r) {
 
 /* ---- aliases ---- */
 
-/* Copies a node without its children. The copy shares its texts. */
+/* Copies a node without its children. The copy shares the texts of the node. */
 static phi_json *phi__yaml_twin(phi__yaml_reader *r, const phi_json *source) {
     uint32_t kind = phi__json_kind_of(source);
     size_t bytes = phi__json_key_len(source) + (kind == PHI__JSON_STRING ? source->len : 0);
@@ -7190,7 +7219,7 @@ static bool phi__yaml_prop_is_uri(phi_str s, bool in_brackets) {
     return true;
 }
 
-/* Reads a tag like "!!str" or "!e!name". False: an error was recorded. */
+/* Reads a tag such as "!!str" or "!e!name". False: an error was recorded. */
 static bool phi__yaml_prop_short(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     size_t n = phi__yaml_prop_handle_len(tag);
     phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
@@ -7209,7 +7238,7 @@ static bool phi__yaml_prop_short(phi__yaml_reader *r, phi_str tag, uint8_t *out)
     return true;
 }
 
-/* Reads a tag like "!<tag:yaml.org,2002:str>". False: an error was recorded. */
+/* Reads a tag such as "!<tag:yaml.org,2002:str>". False: an error was recorded. */
 static bool phi__yaml_prop_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     if (tag.len < 4 || tag.at[tag.len - 1] != '>')
         return phi__yaml_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
@@ -7370,8 +7399,8 @@ PHI__FN void phi__yaml_prop_directive(phi__yaml_reader *r) {
 
 /* yaml_write.c - writes a tree as YAML in block style.
 
-   Readers of YAML 1.1 get the same tree. Texts that are booleans, dates or numbers for them are
-   quoted, and so are all texts that do not begin like a word. */
+   Readers of YAML 1.1 get the same tree. Texts that YAML 1.1 takes for booleans, dates or
+   numbers are quoted, and so are all texts that do not begin like a word. */
 
 #define PHI__YAML_SIMPLE_KEY 1000u /* bytes; YAML ends keys without "? " at 1024 characters */
 
@@ -7395,7 +7424,7 @@ typedef struct phi__yaml_writer {
 typedef struct phi__yaml_look {
     bool breaks; /* has line feeds */
     bool odd;    /* has characters that need an escape */
-    bool colon;  /* has a ":" or "#" that would end plain text, or a space at an end */
+    bool colon;  /* has a ":" or "#" that would end plain text, or a space at either end */
 } phi__yaml_look;
 
 /* True if readers refuse the character, or take it for a line break. */
@@ -7424,7 +7453,7 @@ static phi__yaml_look phi__yaml_write_look(phi_str s) {
     return look;
 }
 
-/* True for words that some reader takes for null or a boolean, in any case. */
+/* True for words that a reader may take for null or a boolean, in any case. */
 static bool phi__yaml_write_is_word(phi_str s) {
     static const char *const words[] = {"null", "true", "false", "yes", "no",
                                         "on",   "off",  "y",     "n"};
@@ -7479,7 +7508,7 @@ static void phi__yaml_write_text(phi__buf *out, phi_str s, uint32_t indent, bool
     if (phi__yaml_write_is_plain(s, look))
         phi__buf_add_str(out, s);
     else if (look.breaks && !look.odd && begins && !is_key) {
-        /* Writes a literal block without its last line break. */
+        /* Write a literal block without its last line break. */
         size_t from = 0, to, end = s.len;
         while (end > 0 && s.at[end - 1] == '\n') end--;
         phi__buf_text(out, end == s.len ? "|-" : end + 1 == s.len ? "|" : "|+");
@@ -7554,7 +7583,8 @@ static void phi__yaml_write_open(phi__yaml_writer *w, const phi_json *node, uint
     levels->object = phi__json_kind_of(node) == PHI__JSON_OBJECT;
 }
 
-/* Writes a value after "key:" (on new lines if it has items) or after "- " (compact). */
+/* Writes a value after "key:" or "- ". After "key:", a value with items begins on a new line; after
+   "- ", on the same line. */
 static void phi__yaml_write_value(phi__yaml_writer *w, const phi_json *node, uint32_t indent,
                                   bool compact) {
     if (!phi__yaml_write_is_filled(node)) {
@@ -7635,11 +7665,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0xf032cdce
+#if PHI__IMP_SYSTEM != 0x0ce7d5ef
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0xf032cdce
+#define PHI__IMP_SYSTEM 0x0ce7d5ef
 
 /* ---- src/system/system_in.h ---- */
 
@@ -7660,12 +7690,13 @@ typedef struct phi__ordered phi__ordered;
 #ifndef PHI_NO_PROCESS
 typedef struct phi__channel_desc {
     int in_fd;            /* default 0: stdin */
-    int out_fd;           /* default 0: stdout, which is 1; must differ from in_fd */
+    int out_fd;           /* 0 means stdout (1); must differ from in_fd */
     size_t max_out_bytes; /* most bytes queued for the reader (default 1 MiB) */
-    /* Receives bytes of in_fd, at most 16 KiB a turn; borrowed until it returns. If it returns
+    /* Receives bytes of in_fd, at most 16 KiB a turn; borrowed until `input` returns. If it returns
        false, reading stops until phi__channel_resume. */
     bool (*input)(void *ctx, const char *bytes, size_t len);
-    /* Called when half of the queue is free, after a write not taken whole. May be NULL. */
+    /* Called when half of the queue is free, after a write whose bytes were not all queued. May be
+       NULL. */
     void (*room)(void *ctx);
     /* Called once; `input` is not called after it. PHI_OK: in_fd has ended; queued bytes are still
        sent. PHI_IO: in_fd cannot be read, or out_fd has no reader: later writes are refused.
@@ -7679,8 +7710,8 @@ PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc, 
 PHI__FN void phi__channel_resume(phi__channel *channel);
 
 /* Queues a copy of the bytes; never waits. PHI_OK: *taken bytes were queued; if fewer than len,
-   `room` is called later. PHI_STALE: out_fd has no reader; if `ended` was called before, no other
-   call reports this. PHI_NO_MEMORY: no byte was queued. */
+   `room` is called later. PHI_STALE: out_fd has no reader; if `ended` was already called, only this
+   status reports it. PHI_NO_MEMORY: no byte was queued. */
 PHI__FN phi_status phi__channel_write(phi__channel *channel, const char *bytes, size_t len,
                                       size_t *taken);
 PHI__FN size_t phi__channel_waiting(const phi__channel *channel); /* queued bytes */
@@ -7716,10 +7747,10 @@ PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, ph
 PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *name,
                                       phi__file **out, phi__words *words);
 
-/* Opens a temporary file next to `path`, which phi__files_commit renames to `path`: a torn write
-   leaves the old file. The new file gets the old mode (and owner, if allowed). `path` is resolved,
-   as for PHI__LINKS_REFUSE, so a link's target is replaced. Other hard links of the file keep the
-   old content. Refuses anything but a regular file. */
+/* Opens a temporary file next to `path`, which phi__files_commit renames to `path`: an interrupted
+   write leaves the old file. The new file gets the old mode (and owner, if allowed). `path` is
+   resolved, as for PHI__LINKS_REFUSE, so a link's target is replaced. Other hard links of the file
+   keep the old content. Refuses anything but a regular file. */
 PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                            phi__words *words);
 
@@ -7735,7 +7766,7 @@ PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t 
 typedef struct phi__way {
     const char *path; /* borrowed */
     size_t at;        /* offset of the next part */
-    int dir;          /* the directory of that part */
+    int dir;          /* open directory that holds that part */
     bool open;
 } phi__way;
 
@@ -7767,7 +7798,8 @@ PHI__FN bool phi__path_inside(const char *directory, const char *path);
 /* A walk of a directory tree, an entry at a time, in no order, in time linear in the entries.
    Directories that cannot be read, or are more than 64 levels deep, are returned but not entered.
    Open descriptors: one for the root, one for the current directory, and one for each directory
-   above with more than 64 KiB of directory names. About 64 KiB of names of each are in memory. */
+   above with more than 64 KiB of directory names. About 64 KiB of names of each of these
+   directories are in memory. */
 typedef struct phi__walk_entry {
     phi_str path;        /* relative to the walk's root; borrowed until the next call */
     phi__file_kind kind; /* links are not followed */
@@ -7779,8 +7811,8 @@ typedef struct phi__walk_entry {
 PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__links links,
                                  phi__walk **out, phi__words *words);
 
-/* PHI_OK: *out is an entry. PHI_BUSY: call again; a directory was opened, with two system calls for
-   each part of its path, or closed. PHI_NOT_FOUND: the walk has ended. */
+/* PHI_OK: *out is an entry. PHI_BUSY: call again; a directory was closed, or was opened with two
+   system calls for each part of its path. PHI_NOT_FOUND: the walk has ended. */
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out);
 
 /* Returns the descriptor of the current directory, valid until the next call; -1 if closed. */
@@ -7802,8 +7834,8 @@ typedef struct phi__process_desc {
     phi_str input;
     bool keep_input;        /* stdin stays open until phi__process_end_input */
     size_t max_input_bytes; /* with keep_input: most bytes queued for the child (default 1 MiB) */
-    /* Called on the pumping thread when half of the queue is free, after a write not taken whole.
-       May be NULL. */
+    /* Called on the pumping thread when half of the queue is free, after a write whose bytes were
+       not all queued. May be NULL. */
     void (*room)(void *ctx);
     /* On the pumping thread: receives bytes of stdout (1) or stderr (2), at most 16 KiB a stream
        and turn; borrowed. If it returns false, reading of that stream stops until
@@ -7812,21 +7844,22 @@ typedef struct phi__process_desc {
     /* Called once: the child exited with `code`, or with code -1 was killed by `signal_number`. If
        both are unknown, they are -1 and 0. Both streams were read to their ends. If a grandchild
        holds them open, they are read for at most 100 ms of the io's clock after the exit, and then
-       at most 1 MiB more. A stopped stream is waited for. */
+       at most 1 MiB more. The callback waits for a stopped stream. */
     void (*exited)(void *ctx, int code, int signal_number);
     void *ctx;
 } phi__process_desc;
 
-/* Starts a child. PHI_BUSY: no start is left in this step, or the system lacks descriptors or
-   processes: try again. PHI_NOT_FOUND: no such program. PHI_IO: the system refused. PHI_BAD_ARG: no
-   argv. PHI_NO_MEMORY. `words` gets the system's message, terminated; may be NULL with size 0. */
+/* Starts a child. PHI_BUSY: no more starts are allowed in this step, or the system lacks
+   descriptors or processes: try again. PHI_NOT_FOUND: no such program. PHI_IO: the system refused.
+   PHI_BAD_ARG: no argv. PHI_NO_MEMORY. `words` gets the system's message, terminated; may be NULL
+   with size 0. */
 PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
                                     char *words, size_t words_size);
 PHI__FN void phi__process_resume(phi__process *process);
 
 /* With keep_input: queues a copy of the bytes for the child's stdin, and writes at once those that
    fit. Never waits. PHI_OK: *taken bytes were queued; if fewer than len, `room` is called later.
-   PHI_STALE: stdin was closed, by phi__process_end_input, by the child or by its end.
+   PHI_STALE: stdin was closed by phi__process_end_input or by the child, or the child has ended.
    PHI_NO_MEMORY: no byte was queued. */
 PHI__FN phi_status phi__process_write(phi__process *process, const char *bytes, size_t len,
                                       size_t *taken);
@@ -7881,8 +7914,8 @@ PHI__FN void phi__ordered_free(phi__ordered *tree); /* NULL is harmless */
 /* Opens a path. `flags` are those of open(); O_CLOEXEC is added. */
 PHI__FN int phi__exact_open(const char *path, int flags, int *out);
 
-/* Opens the directory that holds the last part of a path, for looking up that part. *name points to
-   that part, in `path`; "." for the root. */
+/* Opens the directory that holds the last part of a path. *name is set to that part, in `path`, or
+   to "." for the root. */
 PHI__FN int phi__exact_parent(const char *path, int *out, const char **name);
 
 /* Opens a path part by part, as on systems without openat2. */
@@ -7906,7 +7939,7 @@ static inline size_t phi__outgoing_waits(const phi__outgoing *out) {
 }
 
 /* Appends as many of the bytes as fit into a queue of `most` bytes; *taken says how many.
-   PHI_NO_MEMORY: none, and the bytes queued before are intact. */
+   PHI_NO_MEMORY: no byte was appended, and the bytes queued before are intact. */
 PHI__FN phi_status phi__outgoing_add(phi__outgoing *out, const char *bytes, size_t len, size_t most,
                                      size_t *taken);
 
@@ -7920,7 +7953,7 @@ typedef struct phi__spawn {
     const char *const *argv, *const *env, *const *keep_keys; /* as in phi__process_desc */
     const char *cwd;
     bool hide_keys, env_only;
-    int fds[3]; /* descriptors for 0, 1 and 2; each is 3 or more; -1: /dev/null */
+    int fds[3]; /* descriptors that become the child's 0, 1 and 2; each 3 or more; -1: /dev/null */
 } phi__spawn;
 
 /* Returns 0 and sets *pid, or returns an errno value. The environment is built in `memory`. */
@@ -7952,7 +7985,7 @@ enum {
     PHI__CHANNEL_WRITES = 16,          /* most writes in one turn */
     PHI__CHANNEL_QUEUE_BYTES = 1048576 /* default of max_out_bytes */
 };
-#define PHI__CHANNEL_RETRY_US 10000u /* after a watch failed for lack of memory */
+#define PHI__CHANNEL_RETRY_US 10000u /* pause after a watch failed for lack of memory */
 
 struct phi__channel {
     phi__io *io;
@@ -7991,7 +8024,7 @@ static void phi__channel_watch(phi__channel *c) {
             continue;
         if (at == UINT64_MAX) at = now + PHI__CHANNEL_RETRY_US;
     }
-    (void)phi__io_timer_set(c->io, &c->timer, at); /* cannot fail: the timer keeps its place */
+    (void)phi__io_timer_set(c->io, &c->timer, at); /* cannot fail: the timer is set */
 }
 
 static void phi__channel_destroy(phi__channel *c) {
@@ -8002,7 +8035,7 @@ static void phi__channel_destroy(phi__channel *c) {
     phi__free(phi__io_memory(c->io), c, sizeof *c);
 }
 
-/* Called after each callback. False: the callback freed the channel, which is gone now. */
+/* Called after each callback. False: the callback freed the channel. */
 static bool phi__channel_returned(phi__channel *c) {
     c->in_callback = false;
     if (c->freed) {
@@ -8024,7 +8057,7 @@ static bool phi__channel_over(phi__channel *c, phi_status status, int error) {
     return phi__channel_returned(c);
 }
 
-/* True if a call on that side would not block. A file is always ready. */
+/* True if reading or writing on that side would not block. A file is always ready. */
 static bool phi__channel_ready(const phi__channel *c, int side) {
     struct pollfd one;
     one.fd = phi__channel_fd(c, side);
@@ -8316,11 +8349,12 @@ static int phi__exact_part(int dir, const char *name, int flags, int *out) {
     if (error == 0 || error == ENOENT || error == EACCES) return error;
     if (fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return error;
     if (S_ISLNK(info.st_mode) || error == ELOOP) return PHI__EXACT_LINK;
-    /* ENOTDIR for a directory: it was a link when openat saw it. */
+    /* openat failed with ENOTDIR for a directory: at that time the name was a link. */
     return error == ENOTDIR && S_ISDIR(info.st_mode) ? (int)PHI__EXACT_LINK : error;
 }
 
-/* Replaces the way's directory by its directory `name`. If `make`, makes a missing one. */
+/* Replaces the way's directory by its subdirectory `name`. If `make`, makes a missing
+   subdirectory. */
 static int phi__exact_enter(phi__way *way, const char *name, bool make) {
     int next, error = phi__exact_part(way->dir, name, PHI__EXACT_PASS_FLAGS, &next);
     if (error == ENOENT && make) {
@@ -8454,7 +8488,7 @@ static int phi__files_open_temp(phi__file *file, mode_t mode) {
     return EEXIST;
 }
 
-/* Gives the temporary file the old file's owner and mode. Until then only we can read it. */
+/* Gives the temporary file the old file's owner and mode. Until then only this user can read it. */
 static int phi__files_take_after(phi__file *file, const struct stat *old) {
     struct stat now;
     if (fstat(file->fd, &now) != 0) return errno;
@@ -8607,9 +8641,10 @@ PHI__FN void phi__files_leave(phi__way *way) {
 /* process.c - a child process: its streams, its exit, its removal.
 
    A child is RUNNING, then EXITED, then REAPED. An EXITED child is kept as a zombie, so that the
-   system gives its number, which is also its group's, to no other process. It is REAPED after its
-   group was killed, while the rest of its pipes is read. A process that is freed while it runs
-   becomes an orphan: it lives on, without streams and callbacks, until it is reaped. */
+   system cannot give the child's number, which is also its group's number, to another process. It
+   is REAPED after its group was killed, while the rest of its pipes is read. A process that is
+   freed while it runs becomes an orphan: it lives on, without streams and callbacks, until it is
+   reaped. */
 
 /* ---- starting a program, only by posix_spawn ----
 
@@ -8745,8 +8780,9 @@ static int phi__spawn_call(const phi__spawn *spawn, char **environment, pid_t *p
     return error;
 }
 
-/* If posix_spawn cannot change the directory, a shell does, and then replaces itself by the program
-   in the same process. One difference: for "no such program" it exits with code 127. */
+/* If posix_spawn cannot change the directory, a shell changes it, and then replaces itself by the
+   program in the same process. One difference: if there is no such program, the shell exits with
+   code 127. */
 #if !defined(PHI__SPAWN_CHDIR)
 static int phi__spawn_by_shell(phi_memory *memory, const phi__spawn *spawn, char **environment,
                                pid_t *pid) {
@@ -8788,7 +8824,7 @@ PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *p
 
 /* ---- bytes that wait to be written, for processes and channels ---- */
 
-enum { PHI__OUTGOING_KEPT = 16384 /* most bytes of an empty buffer that are kept */ };
+enum { PHI__OUTGOING_KEPT = 16384 /* a larger buffer is freed when it is empty */ };
 
 PHI__FN phi_status phi__outgoing_add(phi__outgoing *out, const char *bytes, size_t len, size_t most,
                                      size_t *taken) {
@@ -8843,10 +8879,10 @@ enum {
     PHI__PROCESS_TURN_BYTES = 16384,   /* most bytes read from a stream in one turn */
     PHI__PROCESS_WRITE_BYTES = 65536,  /* most bytes written in one turn; a pipe's default size */
     PHI__PROCESS_REST_BYTES = 1048576, /* most bytes read after the grace; a pipe's largest size */
-    PHI__PROCESS_GRACE_US = 100000,    /* time after the exit for streams that grandchildren hold */
+    PHI__PROCESS_GRACE_US = 100000,    /* time after the exit for streams held by grandchildren */
     PHI__PROCESS_POLL_FIRST_US = 1000, /* first pause between polls for the exit; it doubles */
     PHI__PROCESS_POLL_LAST_US = 20000,
-    PHI__PROCESS_RETRY_US = 10000,      /* after a watch failed for lack of memory */
+    PHI__PROCESS_RETRY_US = 10000,      /* pause after a watch failed for lack of memory */
     PHI__PROCESS_QUEUE_BYTES = 1048576, /* default of max_input_bytes */
     PHI__PROCESS_LAST_MS = 50           /* longest wait for a killed child when the io ends */
 };
@@ -8940,7 +8976,7 @@ static void phi__process_exit_forget(phi__process *p) {
     p->exit_watch.fd = -1;
 }
 
-/* True if the child has exited. Leaves it a zombie, and begins the grace of its streams. */
+/* True if the child has exited. Leaves the child a zombie, and begins the grace of its streams. */
 static bool phi__process_look(phi__process *p) {
     int result;
     if (p->state != PHI__PROCESS_RUNNING) return true;
@@ -8959,7 +8995,7 @@ static bool phi__process_look(phi__process *p) {
     return true;
 }
 
-/* Kills the group while the child runs or is a zombie; later its number may be another group's. */
+/* Kills the group while the child runs or is a zombie. Later another group may have the number. */
 static void phi__process_kill_group(const phi__process *p) {
     if (p->state != PHI__PROCESS_REAPED && !p->lost) (void)kill(-(pid_t)p->pid, SIGKILL);
 }
@@ -8996,7 +9032,7 @@ static void phi__process_release(phi__process *p) {
     phi__free(phi__io_memory(io), p, sizeof *p);
 }
 
-/* Called after each callback. False: the callback freed the process, which is gone now. */
+/* Called after each callback. False: the callback freed the process. */
 static bool phi__process_returned(phi__process *p) {
     p->in_callback = false;
     if (!p->freed) return true;
@@ -9029,8 +9065,9 @@ static bool phi__process_read(phi__process *p, int stream, bool *emptied) {
     return true;
 }
 
-/* After the group was killed: reads a piece of each pipe's rest a turn, by timer. Stops at an empty
-   pipe or a limit, because an escaped grandchild may keep writing. False: the process is gone. */
+/* After the group was killed, reads the rest of each pipe, a piece a turn, by timer. Stops at an
+   empty pipe or a limit, because an escaped grandchild may keep writing. False: the process is
+   gone. */
 static bool phi__process_rest(phi__process *p) {
     bool again = false, emptied;
     for (int i = 1; i < 3; i++) {
@@ -9174,7 +9211,8 @@ static int phi__process_pipe(int *our_end, int *child_end, int ours) {
     return error;
 }
 
-/* Makes the pipes, their watches and the timer: all that needs memory, before the child exists. */
+/* Makes the pipes, their watches and the timer. Only these need memory, so they are made before the
+   child exists. */
 static phi_status phi__process_prepare(phi__process *p, bool with_input, int *child, int *error) {
     phi_status status =
         phi__io_timer_set(p->io, &p->timer, phi__io_now_us(p->io) + PHI__PROCESS_HOUR_US);
@@ -9350,7 +9388,7 @@ PHI__FN void phi__process_free(phi__process *process) {
 enum { PHI__WALK_HELD = 65536, /* most bytes of queued names at one level */ PHI__WALK_DEPTH = 64 };
 
 typedef struct phi__walk_level {
-    DIR *dir;        /* NULL: read to its end */
+    DIR *dir;        /* NULL after it was read to its end */
     phi__buf names;  /* queued names of directories, each after a NUL */
     size_t path_len; /* bytes of the path before a name, including the slash */
 } phi__walk_level;
@@ -9371,7 +9409,7 @@ static phi__file_kind phi__walk_kind(int dir, const struct dirent *entry) {
     case DT_REG: return PHI__FILE_REGULAR;
     case DT_DIR: return PHI__FILE_DIRECTORY;
     case DT_LNK: return PHI__FILE_LINK;
-    case DT_UNKNOWN: break; /* some file systems do not tell */
+    case DT_UNKNOWN: break; /* some file systems do not report it */
     default: return PHI__FILE_OTHER;
     }
     if (fstatat(dir, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) return PHI__FILE_OTHER;
@@ -9402,7 +9440,7 @@ static int phi__walk_open(int root, phi_str path) {
     return fd;
 }
 
-/* Reads the next entry of a level. PHI_BUSY: there are no more. */
+/* Reads the next entry of a level. PHI_BUSY: the level has no more entries. */
 static phi_status phi__walk_read(phi__walk *walk, phi__walk_level *level, phi__walk_entry *out) {
     const struct dirent *entry;
     do entry = readdir(level->dir);
@@ -9565,7 +9603,8 @@ typedef struct phi__ordered_level {
 struct phi__ordered {
     phi_memory *memory;
     int root;
-    /* The deepest level while it is read and after. If NULL, `fd` may be open instead. */
+    /* The open directory of the deepest level, also after it was read. If NULL, `fd` may be open
+       instead. */
     DIR *dir;
     int fd;
     phi__buf path; /* path of the entry returned last; a NUL follows */
@@ -9764,11 +9803,11 @@ PHI__FN void phi__ordered_free(phi__ordered *tree) {
 #endif /* PHI__IMP_SYSTEM */
 
 #ifdef PHI__IMP_MOCK
-#if PHI__IMP_MOCK != 0x5aad61ea
+#if PHI__IMP_MOCK != 0xcc3b5b3a
 #error "phi: two versions of src/mock in one file"
 #endif
 #else
-#define PHI__IMP_MOCK 0x5aad61ea
+#define PHI__IMP_MOCK 0xcc3b5b3a
 
 /* ---- src/mock/mock.c ---- */
 
@@ -9784,28 +9823,28 @@ typedef struct phi__mock_toolcall {
 
 typedef struct phi__mock_answer {
     struct phi__mock_answer *next;
-    phi_str text; /* the message, if it is a failure */
+    phi_str text; /* the answer's text; for a failure, its message */
     phi__mock_toolcall *calls;
     phi_failure_kind failure;
     uint32_t delay_ms;
 } phi__mock_answer;
 
 typedef struct phi__mock {
-    phi_mock shown; /* first, so that a phi_mock is also a phi__mock */
+    phi_mock shown; /* must be first: a pointer to a phi_mock also points to a phi__mock */
     phi_runtime *rt;
     phi_arena arena;
     phi__mock_answer *first, *last;
     phi_model_request *requests;
     size_t room;
-    uint32_t calls; /* number of tool calls made, for their ids */
+    uint32_t calls; /* number of tool calls made so far; ids are made from it */
     bool lost;      /* an answer was not added because there was no memory */
     char name[16];
 } phi__mock;
 
 typedef struct phi__mock_talk {
     const phi__mock_answer *answer; /* NULL: the script had no answer left */
-    size_t number;                  /* number of its request, from 1 */
-    size_t at;                      /* bytes of the text that were sent */
+    size_t number;                  /* number of the call's request, from 1 */
+    size_t at;                      /* bytes of the text that were already sent */
     uint64_t from_us;
 } phi__mock_talk;
 
@@ -9939,7 +9978,7 @@ static phi_poll phi__mock_poll(void *user_data, void *call, phi_answer *answer) 
         talk->at += word.len;
     }
     if (talk->at < said->text.len) {
-        phi_wake(m->rt); /* the next word is ready */
+        phi_wake(m->rt); /* so that the next step sends the next word */
         return PHI_POLL_AGAIN;
     }
     phi__mock_say_calls(m, said, answer);
@@ -10014,7 +10053,7 @@ PHI_API void phi_mock_text(phi_mock *mock, const char *text) {
 PHI_API void phi_mock_also_call(phi_mock *mock, const char *tool, const char *arguments) {
     phi__mock *m = (phi__mock *)(void *)mock;
     phi__mock_toolcall *call, **end;
-    if (m == NULL || m->first == NULL) return; /* the last answer was given already */
+    if (m == NULL || m->first == NULL) return; /* there is no answer to add to */
     call = (phi__mock_toolcall *)phi__arena_zero(&m->arena, sizeof *call);
     if (call == NULL || !phi__arena_str(&m->arena, phi_str_of(tool), &call->tool) ||
         !phi__arena_str(&m->arena, phi_str_of(arguments), &call->arguments)) {
@@ -10041,11 +10080,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x4d27a4f3
+#if PHI__IMP_RECORD != 0x5d1f53e0
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x4d27a4f3
+#define PHI__IMP_RECORD 0x5d1f53e0
 
 /* ---- src/record/event_in.h ---- */
 
@@ -10058,11 +10097,11 @@ typedef struct phi__intake {
     bool no_memory;
 } phi__intake;
 
-/* Allocates zeroed memory. NULL: no memory, and sets no_memory. */
+/* Allocates zeroed memory. If there is none, sets no_memory and returns NULL. */
 PHI__FN void *phi__intake_alloc(phi__intake *r, size_t count, size_t bytes);
 
-/* Allocates zeroed room for the items of a JSON array, and sets *count. NULL: none, or no
-   memory. */
+/* Allocates zeroed room for the items of a JSON array, and sets *count to their number. NULL if the
+   array has no items, or there is no memory. */
 PHI__FN void *phi__intake_list(phi__intake *r, const phi_json *array, size_t size, size_t *count);
 
 /* Reads an array of strings. An item that is not a string becomes "". */
@@ -10075,8 +10114,8 @@ PHI__FN phi_status phi__intake_messages(phi__intake *r, const phi_json *object, 
 /* Returns the JSON text of a value. Empty for null. */
 PHI__FN phi_str phi__intake_json(phi__intake *r, const phi_json *node);
 
-/* phi__intake_bad sets the error and returns its status. phi__intake_within puts `where` and the
-   index (SIZE_MAX: none) before the message if the status is PHI_PARSE. */
+/* phi__intake_bad sets the error and returns `status`. phi__intake_within puts `where` and the
+   index (SIZE_MAX: no index) before the error's message if the status is PHI_PARSE. */
 PHI__FN phi_status phi__intake_bad(phi__intake *r, phi_status status, const char *message);
 PHI__FN phi_status phi__intake_within(phi__intake *r, phi_status status, const char *where,
                                       size_t index);
@@ -10087,8 +10126,8 @@ PHI__FN const char *phi__event_trigger(phi_trigger trigger);
 /* Reads "triggered_by". PHI_TRIGGER_USER if it is missing or unknown. */
 PHI__FN phi_trigger phi__event_get_trigger(const phi_json *node);
 
-/* Write or read "continuation_kind": "Default", or {"Rerun":{"tag":".."}}. The default is
-   INITIAL. */
+/* Write or read "continuation_kind", such as "Default" or {"Rerun":{"tag":".."}}. A missing or
+   unknown kind is read as INITIAL. */
 PHI__FN void phi__event_put_continuation(phi__buf *out, phi_continuation kind, phi_str tag);
 PHI__FN phi_continuation phi__event_get_continuation(const phi_json *node, phi_str *tag);
 
@@ -10100,15 +10139,16 @@ PHI__FN phi_continuation phi__event_get_continuation(const phi_json *node, phi_s
    initial value is the sum of the previous line (in version 1: 0), so a missing, repeated or moved
    line is found. "k" is the kind of a line:
        tape     first line: version, random seed, start time, whether the transport reports stages
-       t        time of a step with input. idle: steps without input before it. more: later in the
-                same step. gaps: total time so far that deadlines ignore, if it has changed
+       t        time of a step with input. idle: number of steps without input before this step.
+                more: a later time in the same step. gaps: total time so far that deadlines ignore,
+                written if it has changed
        now      the host read the clock between two steps, after `after` readings of the older time
        timers   timers were fired
        posts    the host's posts were read; the next lines are the results among them
        request, stage, head, bytes, end    of transfer x
-       result, update                      of a call; start: given inside its tool's start function
-       claimed  a call was not started, or not ended, because its result was on its way
-       over     last line. idle: steps without input before it */
+       result, update                      of a call. start: given inside the tool's start function
+       claimed  a call was not started, or not ended, because its result was already on its way
+       over     last line. idle: number of steps without input before the end */
 
 enum { PHI__TAPE_VERSION = 2, PHI__TAPE_SECRETS_MOST = 64 };
 
@@ -10138,15 +10178,15 @@ typedef struct phi__tape_line {
     uint64_t x;  /* number of the line's transfer */
     uint64_t us; /* for T and NOW: the time */
     uint64_t gaps_us;
-    uint64_t n; /* for T: idle; for NOW: after */
+    uint64_t n; /* member `idle` of a T line, or `after` of a NOW line */
 } phi__tape_line;
 
-/* A transfer. Holds events that the transport reports while no input is accepted. */
+/* A transfer, with the events that the transport reported while no input was accepted. */
 typedef struct phi__tape_flow {
     phi_transfer transfer;
     uint64_t x;
     bool live, has_head, held_head, has_end, refused;
-    int stage; /* 0 if none is held */
+    int stage; /* the held stage; 0 if none is held */
     int http_status;
     phi_status status;
     char words[200];
@@ -10161,7 +10201,7 @@ typedef struct phi__tape_flows {
 
 typedef struct phi__tape_index {
     phi__tape_line *lines;
-    size_t count, cap, at; /* at: first line that is not replayed yet */
+    size_t count, cap, at; /* at: index of the first line that is not replayed yet */
 } phi__tape_index;
 
 typedef struct phi__tape_parted {
@@ -10179,13 +10219,13 @@ typedef struct phi__tape {
     phi_transport inner; /* only for recording */
     bool taken, over;
     bool letting; /* input is being accepted */
-    /* Recording: the host's posts are being read. Replaying: they were read in this step. */
+    /* Recording: the host's posts are being read. Replaying: the posts were read in this step. */
     bool posting;
     phi_status failed;
     unsigned char seed[32];
     uint64_t drawn;   /* random blocks drawn so far */
     uint64_t gaps_us; /* recording: the gaps written last */
-    /* us: the tape's time. reads: the host's clock readings of this time. */
+    /* us: the tape's time. reads: number of clock readings by the host that returned this time. */
     uint64_t us, reads, lines, step;
     /* Recording with the system's clocks: their values at the start. */
     uint64_t wall_us, clock_us;
@@ -10194,23 +10234,23 @@ typedef struct phi__tape {
     phi__secrets secrets;
     phi_arena secret_arena;
     phi__buf line, bytes; /* line: being written; bytes: being pushed */
-    /* Recording only. last_us: time of the last line with a time. */
+    /* Recording only. last_us: the time of the last line that has a time. */
     bool touched, more;
     uint64_t idle, last_us;
-    /* Replaying only. waits_us: real time since when a host action is missing; 0 if none is. */
+    /* Replaying only. waits_us: start of the wait for a missing host action, in real time, or 0. */
     phi__tape_index index;
     uint64_t idled, waits_us;
     bool open; /* some lines of the current step are not replayed yet */
     bool torn, off;
-    uint32_t version, sum; /* sum of the last line */
+    uint32_t version, sum; /* sum: of the last line */
     phi_arena arena;       /* memory for the current line */
     phi__tape_parted parted;
 } phi__tape;
 
 /* ---- tape.c ---- */
 
-/* Makes a tape with the desc's secrets. Without memory for a secret, sets tape->failed. NULL: no
-   memory. */
+/* Makes a tape with the desc's secrets. If there is no memory for a secret, sets tape->failed.
+   NULL: no memory for the tape. */
 PHI__FN phi__tape *phi__tape_new(const phi_tape_desc *desc);
 /* Checks and indexes the tape. Fails with PHI_PARSE or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error *error);
@@ -10218,7 +10258,7 @@ PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer);
 PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfer, uint64_t x);
 
-/* Sets the tape's time, and that of the current step. Time never goes back. */
+/* Sets the time of the tape and of the current step. Time never goes back. */
 PHI__FN void phi__tape_sources_set(phi__tape *tape, uint64_t us);
 PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_sources *sources);
 
@@ -10256,20 +10296,20 @@ PHI__FN phi_message *phi__tape_read_result(phi__tape *tape, const phi_json *root
 typedef struct phi__session_box phi__session_box;
 
 typedef struct phi__loop_box {
-    phi_loop_record pub; /* first, so a record's address is its box's */
+    phi_loop_record pub; /* first, so that loop and record have one address */
     phi__session_box *box;
     size_t turn_cap, event_cap, child_cap, spawned_cap;
     uint64_t sequence; /* sequence of the next event */
     bool open;         /* running or pending, so the recorder's table has it */
-    uint64_t hash;     /* hash of its id in that table */
+    uint64_t hash;     /* hash of the loop's id in that table */
     bool in_turn;
     phi_turn turn;                       /* the current turn */
     size_t turn_input_cap;               /* capacity of the turn's input */
-    size_t turn_result_cap, message_cap; /* session_log.c: of the turn's results, of the messages */
+    size_t turn_result_cap, message_cap; /* session_log.c: capacities */
 } phi__loop_box;
 
 struct phi__session_box {
-    phi_session pub;   /* first, so a session's address is its box's */
+    phi_session pub;   /* first, so that box and session have one address */
     phi_memory memory; /* child of the recorder's memory while the recorder owns the session */
     phi_arena arena;
     size_t loop_cap;
@@ -10293,7 +10333,7 @@ PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size
                                             phi_memory *parent);
 /* Makes a loop and room for it in the session's list, but does not add it. NULL: no memory. */
 PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box);
-/* Find the loop with this id, the latest of several. SIZE_MAX or NULL if there is none. */
+/* Find the latest loop with this id. SIZE_MAX or NULL if there is none. */
 PHI__FN size_t phi__session_place(const phi_session *session, phi_str loop_id);
 PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session, phi_str loop_id);
 PHI__FN phi__loop_box *phi__loopbox_find(phi__session_box *box, phi_str loop_id);
@@ -10303,7 +10343,7 @@ PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop);
    Items after `count` are zero. NULL: no memory, and *cap is unchanged. */
 PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t count, size_t *cap,
                                     size_t size);
-/* Copy into the session's arena. False: no memory. */
+/* Copy a string or messages into the session's arena. False: no memory. */
 PHI__FN bool phi__session_keep(phi__session_box *box, phi_str s, phi_str *out);
 PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message *messages,
                                         size_t count, const phi_message **out);
@@ -10312,7 +10352,8 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
 PHI__FN bool phi__session_push(phi__session_box *box, const phi_message **list, size_t *count,
                                size_t *cap, const phi_message *message);
 
-/* Appends a loop's id to its parent's children, if the session has it. False: no memory. */
+/* If the session has the loop's parent, appends the loop's id to the parent's children. False: no
+   memory. */
 PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop);
 
 /* Set or add copied parts of a loop. False: no memory. */
@@ -10359,7 +10400,7 @@ typedef struct phi__way_way {
 PHI__FN void phi__way_begin(phi__way_way *way, const phi_compaction_config *config,
                             const phi_token_counter *counter);
 
-/* Finds the way to a loop, after phi__way_begin. The way is in `scratch`, memos are in `kept`. */
+/* Finds the way to a loop, after phi__way_begin. `scratch` holds the way, and `kept` the memos. */
 PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id, uint32_t flags,
                                      phi_arena *scratch, phi_arena *kept, phi__way_way *way);
 
@@ -10370,7 +10411,7 @@ PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_a
 PHI__FN phi_status phi__way_load(const phi__way_way *way, phi_arena *arena, const phi_message **out,
                                  size_t *count);
 
-/* Makes phi's own blocks, or those of block_fn (phi_session_compact). */
+/* Makes phi's own blocks, changed by block_fn if there is one (phi_session_compact). */
 PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_compact_desc *desc,
                                     size_t *made, char *words, size_t words_size);
 
@@ -10386,8 +10427,8 @@ struct phi_recorder {
     bool busy; /* a callback is active */
 };
 
-/* Returns the session after `last`, completed ones first. NULL is before the first and after the
-   last. */
+/* Returns the session after `last`; completed sessions come first. If `last` is NULL, returns the
+   first session. NULL after the last session. */
 PHI__FN phi__session_box *phi__known_each(const phi_recorder *rec, const phi__session_box *last);
 
 /* ---- src/record/event_json.c ---- */
@@ -10448,7 +10489,7 @@ static const char *phi__event_input(phi_input input) {
     return names[(size_t)input < PHI__COUNT(names) ? (size_t)input : 0];
 }
 
-/* All deltas have the type MessageUpdate. This name inside tells them apart. */
+/* Returns the name that tells deltas apart. Events of all deltas have the type MessageUpdate. */
 static const char *phi__event_delta(phi_event_kind kind) {
     if (kind == PHI_EV_TEXT) return "Text";
     return kind == PHI_EV_THINKING ? "Thinking" : "ToolCallDelta";
@@ -10489,22 +10530,22 @@ PHI__FN phi_continuation phi__event_get_continuation(const phi_json *node, phi_s
     return phi__str_is(name, "Default") ? PHI_CONTINUATION_DEFAULT : PHI_CONTINUATION_INITIAL;
 }
 
-/* How to write and read a member: one of these, or a phi__field_kind. */
+/* How a member is written and read: a value of this enum, or a phi__field_kind. */
 enum phi__event_how {
     PHI__FIELD_STATUS = PHI__FIELD_TIME + 1,
     PHI__FIELD_JSON,  /* the event's text is JSON; null if empty */
-    PHI__FIELD_USAGE, /* SET: not written if there is none */
+    PHI__FIELD_USAGE, /* with SET, not written if there is no usage */
     PHI__FIELD_TRIGGER,
     PHI__FIELD_POINT,
     PHI__FIELD_INPUT,
-    PHI__FIELD_TOOL,     /* tool_call_id and tool_name; SET: not written if both are empty */
+    PHI__FIELD_TOOL,     /* tool_call_id and tool_name; with SET, not written if both are empty */
     PHI__FIELD_QUESTION, /* a string that only questions have */
     PHI__FIELD_ARGS,
-    PHI__FIELD_MESSAGE,  /* ALWAYS: the reader rejects an event without a message */
+    PHI__FIELD_MESSAGE,  /* with ALWAYS, the reader rejects an event without a message */
     PHI__FIELD_MESSAGES, /* messages of a run */
     PHI__FIELD_RESULTS,  /* tool results of a turn */
     PHI__FIELD_RESULT,   /* tool result of a call, as the Rust original writes it */
-    /* child_loop_id; if it is missing, the reader takes the one in the result. */
+    /* child_loop_id; if it is missing, the reader takes the child_loop_id in the result. */
     PHI__FIELD_CHILD,
     PHI__FIELD_DELTA,
     PHI__FIELD_START, /* all members of AGENT_START */
@@ -10682,7 +10723,7 @@ static const phi__event_row phi__event_rows[] = {
 
 typedef struct phi__event_writer {
     const phi_event *event;
-    const phi__agent *agent; /* NULL: the event was read from JSON */
+    const phi__agent *agent; /* NULL if the event was read from JSON */
     phi__buf out;
     phi_arena *scratch;
 } phi__event_writer;
@@ -10728,7 +10769,7 @@ static void phi__event_put_start(phi__event_writer *w) {
     phi_loop_info loop = PHI_ZERO;
     if (w->event->loop != NULL)
         loop = *w->event->loop;
-    else if (w->agent != NULL) { /* memory ran out when the run began */
+    else if (w->agent != NULL) { /* memory for the loop ran out when the run began */
         loop.agent_id = w->agent->agent_id;
         loop.session_id = w->agent->line.session->id;
     }
@@ -10773,8 +10814,9 @@ static void phi__event_put_start(phi__event_writer *w) {
         phi__event_put_read_settings(w, loop.config);
 }
 
-/* Writes the messages of the event's run that are in memory, unless w is NULL. Returns their
-   number. The run begins at the last LOOP_START entry with its id, on any lane. */
+/* Writes the messages of the event's run that are in memory; if w is NULL, only counts them.
+   Returns their number. The run begins at the last LOOP_START entry with the run's id, on any
+   lane. */
 static size_t phi__event_put_run(const phi_thread *thread, const phi_event *event,
                                  phi__event_writer *w) {
     size_t i = thread->log.held, n = 0;
@@ -10843,7 +10885,7 @@ static void phi__event_put_result(phi__event_writer *w, const char *key) {
     phi__buf_char(&w->out, '}');
 }
 
-/* The last two are written after retry_after_ms. */
+/* phi__event_put_failure() writes the last two members after retry_after_ms. */
 static const phi__field phi__event_failure[] = {PHI__KEYED(phi_failure, message, STR, ALWAYS),
                                                 PHI__KEYED(phi_failure, http_status, UINT, ALWAYS),
                                                 PHI__KEYED(phi_failure, retryable, BOOL, ALWAYS),
@@ -11013,7 +11055,7 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
         }
     }
     bool parallel = event->kind == PHI_EV_PARALLEL_START || event->kind == PHI_EV_PARALLEL_END;
-    /* without their part, these events have no member or only a text */
+    /* if an event of these kinds lacks its part, the part's members are not written */
     bool bare = event->kind == PHI_EV_FORGOTTEN || event->kind == PHI_EV_CONTEXT_WARNING ||
                 event->kind == PHI_EV_SUMMARY_NEEDED || event->kind == PHI_EV_STRATEGY;
     phi_event_kind kind = phi__event_is_delta(event->kind) ? PHI_EV_TEXT : event->kind;
@@ -11288,7 +11330,7 @@ static phi_status phi__event_get_row(phi__event_reader *r, const phi__event_row 
         break;
     case PHI__FIELD_TOOL: break; /* already read for every event */
     case PHI__FIELD_QUESTION: (void)phi__records_get(r->root, &text, 1, to, NULL); break;
-    case PHI__FIELD_ARGS: /* a skipped call has null here */
+    case PHI__FIELD_ARGS: /* null in the event of a skipped call */
         has = out->kind == PHI_EV_TOOL_START
                   ? !phi_json_is(node, PHI_JSON_NULL)
                   : phi__event_has_call(out) || out->point == PHI_HOOK_QUESTION;
@@ -11345,13 +11387,13 @@ static phi_status phi__event_get(phi__event_reader *r) {
     r->out->loop_id = phi__records_get_str(r->root, "loop_id");
     r->out->tool_call_id = phi__records_get_str(r->root, "tool_call_id");
     r->out->tool_name = phi__records_get_str(r->root, "tool_name");
-    uint16_t own = 0; /* offset of the part of this event's kind */
+    uint16_t own = 0; /* offset of the part that events of this kind have */
     for (size_t i = 0; i < PHI__COUNT(phi__event_rows); i++)
         if (phi__event_rows[i].kind == kind && phi__event_rows[i].part != 0)
             own = phi__event_rows[i].part;
     for (size_t i = 0; i < PHI__COUNT(phi__event_rows) && status == PHI_OK; i++) {
         const phi__event_row *row = &phi__event_rows[i];
-        /* accepts all members of the part, also those of its other events */
+        /* accepts every member of the part, even if its row is for another kind of event */
         if (row->kind != kind && (row->part == 0 || row->part != own)) continue;
         if (row->part == offsetof(phi_event, context) && phi_json_get(r->root, "tokens") == NULL)
             continue;
@@ -11502,8 +11544,8 @@ static bool phi__links_spawned_by(phi__session_box *child, phi_str session_id, p
            phi__session_keep(child, ref->tool_call_id, &parent->tool_call_id);
 }
 
-/* Returns the loop's reference to the child run. NULL if there is none. If session_too is true, a
-   reference to the child's session is enough. */
+/* Returns the loop's reference to the child run. If session_too is true, also accepts a reference
+   to only the child's session. NULL if there is none. */
 static const phi_child_ref *phi__links_ref(const phi_loop_record *loop, const phi__loop_box *child,
                                            bool session_too) {
     for (size_t i = 0; i < loop->spawned_count; i++)
@@ -11514,7 +11556,8 @@ static const phi_child_ref *phi__links_ref(const phi_loop_record *loop, const ph
     return NULL;
 }
 
-/* Sets a new session's parent if an ended call ran its first loop. False: no memory. */
+/* If an ended call ran the new session's first loop, sets the session's parent. False: no
+   memory. */
 static bool phi__links_claimed(phi_recorder *rec, phi__loop_box *child) {
     phi__session_box *box = NULL;
     size_t i;
@@ -11582,7 +11625,7 @@ static void phi__recorder_forget(phi_recorder *rec, phi__session_box *box) {
     phi_session_free(&box->pub);
 }
 
-/* Sets the session's formation if its agent was idle before. False: no memory. */
+/* If the session's agent was idle before, sets the session's formation. False: no memory. */
 static bool phi__recorder_formation(phi_recorder *rec, phi__session_box *box, int64_t at_ms) {
     const phi__session_box *one = NULL, *last = NULL;
     uint64_t idle_s = rec->desc.inactivity_s;
@@ -11603,7 +11646,8 @@ static bool phi__recorder_formation(phi_recorder *rec, phi__session_box *box, in
     return true;
 }
 
-/* Sets the session's agent to that of its first run, unless the host has named one. */
+/* Sets the session's agent to that of its first run, unless the host named one. False: no
+   memory. */
 static bool phi__recorder_owner(phi__session_box *box, phi_str agent_id) {
     if (box->pub.formation.kind == PHI_FORMATION_EXPLICIT && box->pub.agent_id.len > 0) return true;
     return phi__session_keep(box, agent_id, &box->pub.agent_id);
@@ -11794,8 +11838,8 @@ static bool phi__recorder_apply(phi_recorder *rec, phi__loop_box *loop, const ph
     }
 }
 
-/* True for the end of a call that ran another agent. It is recorded even if its loop has ended, for
-   example by a flush during the call. */
+/* True for the end of a call that ran another agent. This event is recorded even if its loop has
+   ended, for example by a flush during the call. */
 static bool phi__recorder_links(const phi_event *ev) {
     return ev->kind == PHI_EV_TOOL_END && ev->child_loop_id.len > 0 && ev->loop_id.len > 0;
 }
@@ -11893,7 +11937,7 @@ PHI_API void phi_recorder_free(phi_recorder *recorder) {
     }
     phi_arena_free(&recorder->scratch);
     phi__map_free(&recorder->loops);
-    phi_memory memory = recorder->memory; /* a copy: the recorder's block is freed */
+    phi_memory memory = recorder->memory; /* a copy, because the recorder's block is freed */
     phi__free(&memory, recorder, sizeof *recorder);
 }
 
@@ -12226,7 +12270,7 @@ PHI_API void phi_session_free(phi_session *session) {
     if (session == NULL) return;
     phi__session_box *box = phi__session_of(session);
     phi_arena_free(&box->arena);
-    phi_memory memory = box->memory; /* a copy: the box is freed */
+    phi_memory memory = box->memory; /* a copy, because the box is freed */
     phi__free(&memory, box, sizeof *box);
 }
 
@@ -12244,7 +12288,7 @@ static const phi_loop_record *phi__session_up(const phi_session *session,
 }
 
 /* Counts the loops from this one up to the root, each once. A chain with more loops than the
-   session must be a cycle. Only then searches for the first repeated loop. */
+   session must be a cycle; only for a cycle, searches for the first repeated loop. */
 static size_t phi__session_height(const phi_session *session, const phi_loop_record *loop) {
     const phi_loop_record *at = loop, *back;
     size_t n = 0, i;
@@ -12313,9 +12357,9 @@ PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation w
 typedef struct phi__pruned_said {
     const phi_message *message;
     phi__session_mark *mark;
-    size_t loop;   /* index of its loop in the way; older loops have higher ones */
+    size_t loop;   /* index of the loop in the way; older loops have higher indexes */
     size_t next;   /* next message with the same timestamp */
-    size_t answer; /* for a result: the nearest answer that made its call */
+    size_t answer; /* for a result: the nearest answer that has its call */
 } phi__pruned_said;
 
 /* A timestamp, and the oldest message with this timestamp that is not taken. */
@@ -12446,8 +12490,8 @@ PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_a
 }
 
 /* Turn numbers where the sections of the current loop's block begin. Turns before `first` are
-   dropped. Turns from `first` to `first_end` stay as they are. Then come the compacted turns, from
-   `recent` the recent ones, and from `end` turns that stay as they are. */
+   dropped. Turns from `first` to `first_end` stay as they are. The compacted turns follow, then
+   from `recent` the recent turns, then from `end` turns that stay as they are. */
 typedef struct phi__way_cuts {
     uint64_t first, first_end, recent, end;
 } phi__way_cuts;
@@ -12546,7 +12590,7 @@ PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id
     return phi__pruned_find(way, scratch, kept);
 }
 
-/* True if the section has the same messages in the same order. Their texts may differ. */
+/* True if the section has the same messages in order, by role and ids. Their texts may differ. */
 static bool phi__way_one_by_one(const phi_message *messages, size_t count,
                                 const phi_block_section *section) {
     if (section->message_count != count) return false;
@@ -12623,7 +12667,8 @@ static void phi__way_put_current(phi__way_list *list, const phi__way_way *way) {
     phi__way_cuts cuts = phi__way_cut(block);
     phi__way_put_turns(list, way, 0, cuts.first, cuts.first_end);
     phi__way_put_section(list, &block->keep_compacted);
-    /* keep_recent may be older than a prune. If it has the loop's own messages, applies prunes. */
+    /* keep_recent may be older than a prune. If it has one message for each of the loop's messages
+       in these turns, the prune applies. */
     const phi_loop_record *loop = way->loops[0];
     const phi_block_section *section = &loop->block->keep_recent;
     const phi_message *m = loop->messages;
@@ -12737,8 +12782,8 @@ static phi_status phi__way_recent(const phi__way_job *job, const phi_message *me
                                                                              : PHI_NO_MEMORY;
 }
 
-/* Moves a section's first turn to an earlier one if it begins with a tool result, so that the
-   section has the call too. Returns the new first turn. */
+/* If a section begins with a tool result, moves its first turn back to the turn with the call.
+   Returns the new first turn. */
 static size_t phi__way_whole(const phi_loop_record *loop, size_t from, size_t turn) {
     size_t at = phi__way_turn_at(loop->messages, loop->message_count, turn);
     while (turn > from && at < loop->message_count &&
@@ -12898,7 +12943,7 @@ PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_comp
     return status;
 }
 
-/* First appends the messages of the whole way, also those beyond the scope. Then each section
+/* First, all messages of the way are appended, also those beyond the scope. Then each section
    becomes a span over the entries of its turns. If spans cannot express the sections, one span
    replaces all messages: a section may separate a call from its result, or have no entries. Loops
    that no message names are logged first, as a start and an end, so that their ids are not
@@ -12973,8 +13018,8 @@ static bool phi__import_same(const phi_message *a, const phi_message *b) {
     return true;
 }
 
-/* Adds spans for keep_recent. If it has the loop's own messages, replaces only shortened
-   results. */
+/* Adds spans for keep_recent. If it has one message for each of the loop's messages, only the
+   shortened results are replaced. */
 static void phi__import_recent(phi__session_import *s, size_t start, size_t from, size_t end,
                                const phi_block_section *section) {
     if (from >= end || !phi__way_one_by_one(s->messages + from, end - from, section)) {
@@ -13014,7 +13059,7 @@ static phi_status phi__import_gather(phi__session_import *s) {
     size_t n = 0;
     for (size_t i = 0; i < way->all; i++) n = phi__add(n, way->loops[i]->message_count);
     if (n == 0) return PHI_OK;
-    /* Room for one span for each message, and for two more sections of each loop. */
+    /* Room for one span for each message, plus two spans for other sections of each loop. */
     size_t most = phi__add(n, phi__mul(way->all, 2));
     s->messages = (phi_message *)phi_arena_alloc(&s->scratch, phi__mul(n, sizeof *s->messages));
     s->spans = (phi_span *)phi__arena_zero(&s->scratch, phi__mul(most, sizeof *s->spans));
@@ -13274,7 +13319,8 @@ typedef struct phi__session_writer {
 
 /* ---- writing ---- */
 
-/* Describes a document or sound, "(a sound: audio/wav)". Adds the text of a text document. */
+/* Writes a text for a document or sound, "(a sound: audio/wav)", and the text of a text
+   document. */
 static bool phi__session_put_words(phi__session_writer *w, const phi_content *c, phi_str *out) {
     bool document = c->kind == PHI_CONTENT_DOCUMENT;
     phi_str name = c->name.len > 0 ? c->name : c->url.len > 0 ? c->url : c->mime_type;
@@ -13423,8 +13469,8 @@ static bool phi__session_put_is_common(phi_str json, phi_str type) {
            message.type == PHI_JSON_OBJECT;
 }
 
-/* True if the reader of the Rust original would reject the event, and with it the whole file. Old
-   or hand-written events may have names in place of node ids, or an unknown protocol. */
+/* True if the reader of the Rust original would reject the event, and with the event the whole
+   file. Old or hand-written events may have names in place of node ids, or an unknown protocol. */
 static bool phi__session_put_is_foreign(phi_str json, phi_str type) {
     phi__json_found at;
     bool start = phi__str_is(type, "AgentStart");
@@ -13722,7 +13768,7 @@ static void phi__session_read_group(phi__session_reader *r, const phi_json *node
     group->is_selected = phi__records_get_bool(node, "is_selected");
 }
 
-/* Reads what phi__session_put_section writes. */
+/* Reads a section that phi__session_put_section wrote. */
 static phi_status phi__session_read_section(phi__session_reader *r, const phi_json *node,
                                             phi_block_section *to, bool messages) {
     const phi_json *range = messages ? phi_json_get(node, "range") : node;
@@ -13996,13 +14042,13 @@ typedef struct phi__blocks_said {
     uint32_t flags;
 } phi__blocks_said;
 
-/* The active lane or one of its parents. Its entries belong to the active lane up to `upto`. */
+/* A lane: the active lane or one of its parents. Entries up to `upto` belong to the active lane. */
 typedef struct phi__blocks_lane {
     phi_str name;
     uint64_t upto;
 } phi__blocks_lane;
 
-/* A compaction. `rewrite` is NULL if it was revoked. */
+/* A compaction. `rewrite` is NULL if the compaction was revoked. */
 typedef struct phi__blocks_op {
     const phi_rewrite *rewrite;
     int64_t at_ms;
@@ -14040,7 +14086,7 @@ static bool phi__blocks_is_here(const phi__session_blocks *s, const phi_entry *e
     return false;
 }
 
-/* Lists the active lane and its parents. A lane's parent begins before it in the log. */
+/* Lists the active lane and its parents. In the log, a lane's parent begins before the lane. */
 static phi_status phi__blocks_find_lanes(phi__session_blocks *s, uint64_t count) {
     phi_thread_info info = phi_thread_get_info(s->thread);
     size_t most = phi__max(info.lane_count, 1);
@@ -14163,8 +14209,9 @@ static size_t phi__blocks_same(const phi__session_blocks *s, size_t at) {
     return end;
 }
 
-/* Returns the loop whose block gets the items from `at` to before `end`: the last loop of their
-   entries, or the first if a later item is of these entries too. SIZE_MAX if there is none. */
+/* Returns the loop whose block gets the items from `at` to before `end`: the loop of the last entry
+   that they replace, or of the first entry if a later item replaces some of these entries too.
+   SIZE_MAX if there is none. */
 static size_t phi__blocks_owner(const phi__session_blocks *s, size_t at, size_t end) {
     const phi_view_item *item = &s->items[at];
     size_t first = phi__blocks_at(s, item->from), last = first;
@@ -14240,7 +14287,7 @@ static size_t phi__blocks_plain(const phi__session_blocks *s, size_t at) {
     return n;
 }
 
-/* Counts the whole turns among these messages. Sets *end to the message after them. */
+/* Counts the whole turns among these first messages. Sets *end to the message after the turns. */
 static size_t phi__blocks_lead(const phi__session_blocks *s, size_t at, size_t *end) {
     const phi_loop_record *record = s->box->pub.loops[at];
     size_t plain = phi__blocks_plain(s, at), turns = 0, next;
@@ -14252,7 +14299,7 @@ static size_t phi__blocks_lead(const phi__session_blocks *s, size_t at, size_t *
 }
 
 /* Returns the number of turns up to the last one that lost a message to a compaction. Sets *begin
-   to the message after them, and *turns to the number of all turns. */
+   to the message after these turns, and *turns to the number of all turns. */
 static size_t phi__blocks_tail(const phi__session_blocks *s, const phi_loop_record *record,
                                const phi__blocks_loop *loop, size_t *begin, size_t *turns) {
     size_t n = 0, tail = 0, next, i;
@@ -14299,7 +14346,7 @@ static phi_status phi__blocks_current(phi__session_blocks *s, size_t at,
 }
 
 /* True if a block can describe the loop: the log and the session have the same messages of the
-   loop, and the active lane has them all in a row. */
+   loop, and these are consecutive in the active lane. */
 static bool phi__blocks_fits(const phi__session_blocks *s, size_t at) {
     const phi__blocks_loop *loop = &s->loops[at];
     return !loop->broken && loop->said_count > 0 &&
@@ -14321,7 +14368,7 @@ static phi_status phi__blocks_make(phi__session_blocks *s, size_t at, bool is_cu
     return phi__blocks_keep(s, at, 0, UINT64_MAX, section);
 }
 
-/* Makes blocks, newest loop first. Once a loop has a block, all loops before it get one. */
+/* Makes blocks, newest loop first. Once a loop has a block, all earlier loops get one too. */
 static phi_status phi__blocks_make_all(phi__session_blocks *s) {
     size_t at = s->said_count > 0 ? s->said[s->said_count - 1].loop + 1 : 0;
     size_t current = at > 0 ? at - 1 : 0;
@@ -14402,7 +14449,7 @@ static bool phi__session_log_message(phi__session_box *box, phi__loop_box *loop,
     return turn->output != NULL;
 }
 
-/* Empties the current turn. Prompts before a turn's start belong to that turn. */
+/* Empties the current turn. Prompts that follow belong to the next turn, even before its start. */
 static void phi__session_log_forget(phi__loop_box *loop) {
     memset(&loop->turn, 0, sizeof loop->turn);
     loop->turn_input_cap = loop->turn_result_cap = 0;
@@ -14653,8 +14700,8 @@ PHI__FN void phi__tape_line_end(phi__tape *tape) {
 
 /* ---- keeping secrets off the tape ---- */
 
-/* Asterisks of the same length replace a secret in all text after it was sent, such as answers that
-   repeat it and results of tools (io/secret.c). */
+/* In all text after a secret was sent, asterisks of the same length replace the secret: in answers
+   that repeat it, and in results of tools (io/secret.c). */
 
 /* Fails the tape if a secret could not be stored. */
 static void phi__tape_secret_kept(phi__tape *tape) {
@@ -14912,7 +14959,7 @@ static void phi__tape_hash_strs(phi__sha256 *sha, const phi_str *strs, size_t co
     }
 }
 
-/* Hashes whether the part exists. False if it does not. */
+/* Hashes 1 if the part exists, else 0. False if the part does not exist. */
 static bool phi__tape_hash_has(phi__sha256 *sha, const void *part) {
     phi__tape_hash_num(sha, part != NULL);
     return part != NULL;
@@ -15167,7 +15214,7 @@ static size_t phi__match_differs(const phi_json *then, const phi_json *now) {
     return i;
 }
 
-/* Returns an excerpt of a body, which starts shortly before `at`. */
+/* Returns an excerpt of a body. The excerpt starts shortly before `at`. */
 static phi_str phi__match_from(phi_str body, size_t at) {
     size_t from = at > 40 ? at - 40 : 0;
     if (from >= body.len) return phi__str("", 0);
@@ -15211,7 +15258,7 @@ static void phi__match_differ(phi__tape *tape, const phi__tape_line *line, const
     phi__match_diverge(tape, (size_t)(line - tape->index.lines), words, a, b);
 }
 
-/* Finds the recorded request that is equal. If none is, diverges and returns NULL. */
+/* Finds the recorded request that equals `now`. If there is none, diverges and returns NULL. */
 static phi__tape_line *phi__match_find(phi__tape *tape, const phi_json *now) {
     phi__tape_line *first = phi__match_next(tape, PHI__TAPE_REQUEST, NULL);
     for (phi__tape_line *line = first; line != NULL;
@@ -15490,7 +15537,8 @@ static bool phi__play_next(phi__tape *tape) {
     return false;
 }
 
-/* True if the line must wait until the step has read the host's posts, which may cause it. */
+/* True if the line must wait until the host's posts were read, because a post may cause the
+   line. */
 static bool phi__play_after_posts(const phi__tape_line *line) {
     return line->kind == PHI__TAPE_POSTS || line->kind == PHI__TAPE_TIMERS ||
            line->kind == PHI__TAPE_UPDATE;
@@ -15521,8 +15569,8 @@ static void phi__play_missing(phi__tape *tape, size_t at) {
                        phi__match_line(line), phi_str_of("nothing"));
 }
 
-/* Skips the output of the run, and clock readings that the host did not repeat. True at the next
-   step, false at the tape's end or if output is missing. */
+/* Skips output of the run, and clock readings that the host did not repeat. True if the next step
+   was reached; false at the tape's end, or if output is missing. */
 static bool phi__play_pass(phi__tape *tape) {
     for (; tape->index.at < tape->index.count; tape->index.at++) {
         phi__tape_line *line = &tape->index.lines[tape->index.at];
@@ -15576,8 +15624,8 @@ static void phi__play_wait_host(phi__tape *tape, size_t at) {
                        phi_str_of("nothing"));
 }
 
-/* True if the tape's next step must begin. The recorded number of empty steps must be over. If the
-   host or a model in the process causes the step, this must have happened too. */
+/* True if the tape's next step must begin: the host or a model in the process has caused it, or the
+   recorded number of empty steps is over and the step begins with input. */
 static bool phi__play_due(phi__tape *tape, size_t at) {
     const phi__tape_line *line = &tape->index.lines[at];
     bool acts =
@@ -15594,7 +15642,7 @@ static bool phi__play_due(phi__tape *tape, size_t at) {
     return true;
 }
 
-/* True if this step is empty on the tape. The host's clock readings after it are still to come. */
+/* True if this step is empty on the tape. Skips clock readings that the host has not repeated. */
 static bool phi__play_idles(phi__tape *tape) {
     size_t at = tape->index.at;
     while (at < tape->index.count &&
@@ -15653,7 +15701,7 @@ static void phi__play_posted(phi_tape *base) { phi__play_of(base)->posting = tru
 
 /* ---- tools ---- */
 
-/* Finds the next unused line of this call that its tool's start function gave. */
+/* Finds this call's next unused line that was recorded inside its tool's start function. */
 static phi__tape_line *phi__play_next_of(phi__tape *tape, const phi__toolcall *call,
                                          phi__tape_kind kind, const phi_json **root) {
     phi__tape_line *line = phi__match_next(tape, kind, NULL);
@@ -15700,7 +15748,7 @@ static bool phi__play_start(phi_tape *base, phi__toolcall *call) {
     const phi_json *root = NULL;
     phi__tape_line *line;
     if (phi__play_runs(tape, call)) {
-        /* The result was given now, but not when recorded. */
+        /* The tool's start gave a result now, but not when recorded. */
         if (!phi__call_pending(phi__call_handle(call))) {
             call->held = NULL;
             phi__call_unclaim(call);
@@ -15719,7 +15767,7 @@ static bool phi__play_start(phi_tape *base, phi__toolcall *call) {
     return true;
 }
 
-/* Replays a result at once if its line is next, after the host has repeated it. */
+/* Called after the host has repeated a result. Replays the result at once if its line is next. */
 static void phi__play_result_next(phi__tape *tape, const phi__toolcall *call) {
     if (!tape->open || tape->off || tape->index.at == tape->index.count) return;
     const phi__tape_line *line = &tape->index.lines[tape->index.at];
@@ -15728,8 +15776,8 @@ static void phi__play_result_next(phi__tape *tape, const phi__toolcall *call) {
     if (root != NULL && phi__play_is_call(call, root)) (void)phi__play_next(tape);
 }
 
-/* Holds a new result until its line on the tape, whose result is used. Compares both if the tool
-   runs. */
+/* Holds a new result until its line is replayed. The run then gets the result on the tape. If the
+   tool runs, both results are compared. */
 static phi_status phi__play_given(phi_tape *base, phi__toolcall *call,
                                   const phi_tool_result *result) {
     phi__tape *tape = phi__play_of(base);
@@ -15859,14 +15907,14 @@ PHI_API phi_status phi_tape_end(phi_tape *base, phi_tape_divergence *divergence)
 
 #include <stdio.h>
 
-/* The host's clock readings within this time all return the same time. */
+/* Clock readings of the host within this many microseconds return the same time. */
 enum { PHI__TAPE_TICK_US = 1000 };
 
 static phi__tape *phi__taping_of(void *base) { return (phi__tape *)base; }
 
 /* ---- time ---- */
 
-/* Returns the host's clock, or else the time of day, which never goes back here. */
+/* Returns the time of the host's clock, or else a time of day that never goes back. */
 static uint64_t phi__taping_real_us(const phi__tape *tape) {
     if (tape->sources.clock_us_fn != NULL)
         return tape->sources.clock_us_fn(tape->sources.user_data);
@@ -15945,7 +15993,7 @@ static phi_status phi__taping_stage(phi_tape *base, phi_transfer transfer,
     return status;
 }
 
-/* Writes the header lines of an answer without its cookies. */
+/* Writes the header lines of an answer, except its cookies. */
 static void phi__taping_put_head(phi__tape *tape, phi__buf *line, phi_str headers) {
     phi__buf_clear(&tape->bytes);
     while (headers.len > 0) {
@@ -16181,7 +16229,7 @@ static bool phi__taping_on_way(phi_tape *base, const phi__toolcall *call, bool o
 static void phi__taping_said(phi_tape *base, phi__toolcall *call, phi_str text,
                              const phi_tool_result *part, bool progress) {
     phi__tape *tape = phi__taping_of(base);
-    if (!tape->letting && !call->starting) return; /* the host must repeat its update */
+    if (!tape->letting && !call->starting) return; /* a replay's host must repeat this update */
     if (part != NULL) {
         phi__buf *line = phi__taping_line(tape, "update");
         phi_arena *arena = &call->run->arena;
@@ -16248,8 +16296,8 @@ static void phi__taping_posting(phi_tape *base) {
     phi__taping_of(base)->posting = true;
 }
 
-/* Results among the posts are recorded after all posts. A replay lacks the results of tools, and
-   the order of the other results must not depend on them. */
+/* Results among the posts are recorded after all posts, so that the order of the other results does
+   not depend on the results of tools, which a replay does not post. */
 static void phi__taping_posted(phi_tape *base) {
     phi__tape *tape = phi__taping_of(base);
     (void)phi__taping_line(tape, "posts");
@@ -16339,11 +16387,11 @@ PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_ORCHESTRATE
-#if PHI__IMP_ORCHESTRATE != 0x88fb459b
+#if PHI__IMP_ORCHESTRATE != 0xa7de2940
 #error "phi: two versions of src/orchestrate in one file"
 #endif
 #else
-#define PHI__IMP_ORCHESTRATE 0x88fb459b
+#define PHI__IMP_ORCHESTRATE 0xa7de2940
 
 /* ---- src/orchestrate/evaluate_in.h ---- */
 
@@ -16378,7 +16426,7 @@ PHI__FN phi_status phi__judge_fit(phi__judge_case *c, uint64_t max_tokens,
 /* Writes the judge's prompt. Check out->failed. */
 PHI__FN void phi__judge_prompt(phi__buf *out, const phi__judge_case *c);
 
-/* Returns the candidate (from 0) that the reply names by its first word whose digits form a number
+/* Returns the candidate (from 0) that the reply names: by the first word whose digits form a number
    from 1 to count. Returns 0 if there is no such word. */
 PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count);
 
@@ -16426,14 +16474,15 @@ PHI__FN void phi__machine_put_doubles(phi__buf *out, const char *key, const doub
 /* Begins a result in scratch memory. */
 PHI__FN void phi__machine_result(const phi__machine *m, phi__buf *result);
 
-/* Add the last command: the answer or the error. Free `result`, JSON without its last brace. */
+/* Add the last command: the answer or the error. `result` is JSON without its last brace; it is
+   freed. */
 PHI__FN phi_status phi__machine_done(phi__machine *m, phi_str answer, phi_stop_reason reason,
                                      phi__buf *result);
 PHI__FN phi_status phi__machine_fail(phi__machine *m, phi_status status, phi_str message,
                                      phi__buf *result);
 
-/* Saves a machine as JSON: its fields, which include "phase", and its usage unless `usage` is NULL.
-   The caller may write more between these two calls. NULL: no memory. */
+/* Save a machine as JSON: its fields, which include "phase", and its usage unless `usage` is NULL.
+   The caller may write more members between the two calls. NULL: no memory. */
 PHI__FN void phi__machine_save(phi__buf *out, const phi__field *fields, size_t count,
                                const void *state, phi_arena *arena);
 PHI__FN phi_json *phi__machine_saved(phi__buf *out, const phi_usage *usage, phi_arena *arena);
@@ -16453,8 +16502,8 @@ PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
 /* Returns a * b, or UINT64_MAX on overflow. */
 PHI__FN uint64_t phi__bill_times(uint64_t a, uint64_t b);
 
-/* Returns the worst case of a prompt with `prompt_tokens`, limited by desc->max_calls. Each model
-   call answers with at most answer_tokens. */
+/* Sets *out to the worst case of a prompt of prompt_tokens tokens, limited by desc->max_calls. Each
+   model call answers with at most answer_tokens. */
 PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
                                 const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
                                 phi_strategy_bill *out);
@@ -16527,7 +16576,7 @@ typedef struct phi__cot_parsed {
     size_t step_count;
 } phi__cot_parsed;
 
-/* Borrows the text. */
+/* Parses an answer. The parts in *out borrow the text. */
 PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out);
 
 typedef struct phi__aot_parsed {
@@ -16547,7 +16596,7 @@ PHI__FN phi_adaptive_options phi__adaptive_options_of(const void *options); /* f
 typedef struct phi__trm_parsed {
     bool has_score;                          /* from a SCORE line, or from strengths and issues */
     double score;                            /* 0 to 1 */
-    uint32_t strengths, issues, suggestions; /* lines of each */
+    uint32_t strengths, issues, suggestions; /* numbers of lines of each kind */
 } phi__trm_parsed;
 
 PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out);
@@ -16557,7 +16606,7 @@ PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out);
 
 typedef struct phi__tot_node {
     uint32_t parent, depth, children;
-    bool finished;               /* at max_depth, or a whole solution above it */
+    bool finished;               /* at max_depth, or a whole solution at a smaller depth */
     double score;                /* node 0 has no score */
     phi_stop_reason stop_reason; /* LENGTH, GUARD_RAIL: the model's answer was cut off here */
     phi_str content;
@@ -16581,13 +16630,13 @@ typedef struct phi__tot {
     phi__tot_tree tree;
     uint32_t at; /* node being expanded */
     bool repairing;
-    uint32_t repairs;    /* repairs of this answer */
+    uint32_t repairs;    /* repairs of `source` so far */
     uint32_t retries[2]; /* retries in generations and in evaluations */
     uint32_t parser_errors, pruned;
     bool by_lines;    /* the last answer was not JSON */
     phi_str source;   /* the answer to repair */
     phi_str *pending; /* thoughts to score */
-    double *sums;     /* sums of their scores so far */
+    double *sums;     /* sums of the scores of `pending` so far */
     uint32_t pending_count, evaluated;
     phi_stop_reason cut; /* stop_reason of the last pending thought */
     /* Best scores after the latest expansions, from the first node at max_depth on. */
@@ -16601,11 +16650,11 @@ PHI__FN phi_tot_options phi__tot_options_of(const void *options); /* fills in de
 
 /* ---- Graph-of-Thoughts: got.c. Node 0 is the problem; thoughts are numbered as they are made. A
    node's edge from its parent means "generates" for the problem and "refines" for a thought.
-   Connections are stored as edges of their own ---- */
+   Connections are stored as separate edges ---- */
 
 typedef struct phi__got_node {
     uint32_t parent, depth, children, links, votes; /* links: connections to or from the node */
-    int32_t support; /* supporting connections to the node, less contradicting ones */
+    int32_t support; /* supporting connections to the node, minus contradicting ones */
     bool kept;       /* takes part in the aggregation */
     bool has_weight;
     double weight;               /* 0 to 1 */
@@ -16677,11 +16726,11 @@ PHI__FN bool phi__choose_may(const phi_adaptive_options *options, const char *na
 /* ---- the choice of a strategy ---- */
 
 enum {
-    PHI__ADAPTIVE_LOOK = 8192, /* searched bytes of a prompt, so that the choice is fast */
+    PHI__ADAPTIVE_LOOK = 8192, /* only these first bytes of a prompt are searched, for speed */
     PHI__ADAPTIVE_WORD = 64    /* bytes of a listed word, with its NUL */
 };
 
-/* Word lists. They extend the words of the study by inflections and words of similar meaning. */
+/* Word lists, which include inflections and words of similar meaning. */
 static const char phi__choose_puzzle[] =
     "brain teaser|crossword|game of 24|improve|iterate|logic puzzle|puzzle|puzzles|recursive|"
     "refine|riddle|riddles|sudoku";
@@ -16779,7 +16828,7 @@ PHI__FN double phi__choose_complexity(const phi_adaptive_options *options, phi_s
            0.3 * phi__choose_part(complex, 3) + 0.2 * phi__choose_part(asked, 5);
 }
 
-/* Lists the strategies that may be chosen. NULL after the last. */
+/* Returns strategy i of those that may be chosen. NULL past the last. */
 static const phi_strategy *phi__adaptive_at(size_t i) {
     switch (i) {
     case 0: return phi__strategy_react();
@@ -17045,7 +17094,7 @@ typedef struct phi__eval phi__eval;
 /* The evaluation's record of one child agent. */
 typedef struct phi__seat {
     phi__eval *of;
-    size_t index;      /* the branch's index; branch_count: the judge */
+    size_t index;      /* the branch's index; for the judge, branch_count */
     phi_str *loop_id;  /* loop id of the branch or the judge */
     phi__agent *child; /* NULL: not made, or freed */
     bool runs;
@@ -17061,10 +17110,10 @@ typedef enum phi__eval_phase {
 struct phi__eval {
     phi__attached attached;
     phi__agent *agent;
-    phi_arena arena; /* owns the arrays behind `pub` and the seats */
+    phi_arena arena; /* holds the arrays of `pub`, and the seats */
     phi_evaluation pub;
     phi_branch *branches;
-    phi__seat *seats; /* one for each branch, then the judge's */
+    phi__seat *seats; /* one for each branch, then one for the judge */
     phi__eval_phase phase;
     phi_evaluate_by by;
     phi_evaluate_fn evaluate_fn;
@@ -17079,10 +17128,10 @@ struct phi__eval {
     uint32_t aborts;      /* the agent's abort count when the evaluation began */
     bool continues;       /* no prompt: the branches continue the history */
     uint32_t lane;        /* active lane when the evaluation began; branches fork it */
-    uint64_t entries;     /* entries in the log at that time; branches fork after them */
+    uint64_t entries;     /* entries in the log when it began; branches fork after them */
     bool lost;            /* memory ran out while an outcome was read */
     phi__timer timer;     /* calls phi__eval_look */
-    uint64_t deadline_us; /* evaluate_fn must have selected by then */
+    uint64_t deadline_us; /* time by which evaluate_fn must have selected */
 };
 
 static void phi__eval_over(phi__agent *child, phi_status status, const phi_failure *failure,
@@ -17092,7 +17141,7 @@ static void phi__eval_gone(phi__agent *child);
 static const phi__child_watch phi__eval_watch = {false, false,          NULL,
                                                  NULL,  phi__eval_over, phi__eval_gone};
 
-/* Ranks an outcome: 2 if the branch gave an answer, also if a limit ended its run; 1 if it
+/* Ranks an outcome: 2 if the branch gave an answer, even if a limit ended its run; 1 if it
    succeeded without an answer; 0 if it failed. */
 static int phi__select_rank(const phi_branch *branch) {
     if (branch->status != PHI_OK && branch->status != PHI_LIMIT) return 0;
@@ -17290,8 +17339,8 @@ static phi_agent_desc phi__eval_desc(const phi__eval *e, const phi_agent_desc *c
     return d;
 }
 
-/* Makes the child of a seat. A branch gets a copy of the agent's view, in which calls without a
-   result get one. Sets phi_last_error. */
+/* Makes the child of a seat. A branch gets a copy of the agent's view, with a result for each call
+   that lacks one. Sets phi_last_error. */
 static phi_status phi__eval_make_child(phi__eval *e, size_t index, const phi_agent_desc *config) {
     bool judge = index == e->pub.branch_count;
     phi_agent_desc d = phi__eval_desc(e, config, judge);
@@ -17324,8 +17373,9 @@ static phi_status phi__eval_make_child(phi__eval *e, size_t index, const phi_age
 
 /* ---- loop ids ---- */
 
-/* Names the loops of all seats with a child: "session.segment.N". All share one count, which starts
-   above every count used in their segments. Skips ids that a host has used. False: no memory. */
+/* Names the loops of all seats with a child: "session.segment.N". All loops share one count, which
+   starts above every count used in their segments. Skips ids that a host has used. False: no
+   memory. */
 static bool phi__eval_name_loops(phi__eval *e) {
     const phi__agent *agent = e->agent;
     phi__session *session = agent->line.session;
@@ -17356,7 +17406,7 @@ static bool phi__eval_name_loops(phi__eval *e) {
     return done;
 }
 
-/* Marks the loop ids as used in the session. False: no memory, and some may be marked. */
+/* Marks the loop ids as used in the session. False: no memory; some ids may be marked already. */
 static bool phi__eval_count_loops(phi__eval *e) {
     phi__sessions *sessions = &e->agent->rt->sessions;
     bool done = true;
@@ -17374,7 +17424,7 @@ static phi_status phi__eval_run(phi__seat *seat, const phi_content *content, siz
     order.continuation = content != NULL ? PHI_CONTINUATION_INITIAL : PHI_CONTINUATION_DEFAULT;
     order.loop_id = *seat->loop_id;
     if (content == NULL) order.parent_loop_id = e->agent->line.last_loop_id;
-    order.goes_on = true; /* phi_evaluate has read earlier aborts; later ones are for this run */
+    order.goes_on = true; /* phi_evaluate has read earlier aborts; later aborts are for this run */
     phi_status status = phi__run_new_of(seat->child, order, content, count);
     seat->runs = status == PHI_OK;
     return status;
@@ -17510,8 +17560,8 @@ static phi_status phi__eval_select(phi__eval *e, size_t selected) {
 }
 
 /* Ends an evaluation whose children have stopped. If status is PHI_OK, branch `selected` wins; else
-   none. In both cases the runs of the branches are copied into the log in the order of their
-   configurations, as far as memory allows. */
+   no branch wins. In both cases the runs of the branches are copied into the log in the order of
+   their configurations, as far as memory allows. */
 static void phi__eval_conclude(phi__eval *e, phi_status status, size_t selected) {
     phi__agent *agent = e->agent;
     size_t ran = e->pub.branch_count + (e->pub.judge_loop_id.len > 0 ? 1 : 0);
@@ -17617,7 +17667,7 @@ static void phi__eval_save(const phi__attached *attached, phi__buf *out, phi_are
 
 /* ---- restoring ---- */
 
-/* Returns PHI_OK if the agent's view is the same as in the snapshot. */
+/* Returns PHI_OK if config_count and the agent's view are the same as in the snapshot. */
 static phi_status phi__eval_save_check(phi__agent *agent, const phi_json *root,
                                        size_t branch_count) {
     const phi_thread *thread = agent->thread;
@@ -17684,7 +17734,7 @@ static phi_status phi__eval_save_get_judge(phi__eval *e, const phi_json *root,
     if (!phi__records_get_bool(root, "judging")) return phi__eval_make_child(e, index, desc->judge);
     e->phase = PHI__EVAL_JUDGE;
     e->pub.judge_loop_id = e->judge_id;
-    e->judge_status = PHI_CANCELLED; /* stays so if the judge's run does not continue */
+    e->judge_status = PHI_CANCELLED; /* kept if the judge's run does not continue */
     return phi__eval_save_restore(&e->seats[index], phi_json_path(root, "judge.agent"),
                                   desc->judge);
 }
@@ -17710,7 +17760,8 @@ static phi_status phi__eval_save_get(phi__eval *e, const phi_json *root,
     if (status == PHI_OK && !phi__eval_payers(e)) status = PHI_NO_MEMORY;
     if (status == PHI_OK && e->phase == PHI__EVAL_BRANCHES) {
         /* The saved budget counts the reservation for the judge's call as a request. Releases that
-           and reserves again. If there is no room, the judge's own turn reports the limit. */
+           request and reserves again. If there is no room, the judge's own turn reports the
+           limit. */
         char reason[160];
         phi_spending saved = PHI_ZERO;
         saved.requests = phi__records_get_u64(root, "held") > 0 ? 1 : 0;
@@ -17998,7 +18049,7 @@ static phi_status phi__eval_judge_begin(phi__eval *e) {
         content = phi__input_text(phi__buf_str(&prompt));
         status = phi__eval_run(seat, &content, 1);
     }
-    if (status == PHI_OK) /* before another run takes the room; the judge's turn renews this */
+    if (status == PHI_OK) /* before another run uses the budget; the judge's turn reserves again */
         (void)phi__reserve_call(
             seat->child->run,
             phi_tokens_of_text(phi__projection_counter(seat->child), content.text), reason,
@@ -18010,7 +18061,7 @@ static phi_status phi__eval_judge_begin(phi__eval *e) {
 
 /* ---- steps ---- */
 
-enum { PHI__EVAL_POLL_US = 10000 }; /* between two calls of evaluate_fn */
+enum { PHI__EVAL_POLL_US = 10000 }; /* pause between two calls of evaluate_fn */
 
 /* Calls evaluate_fn. False: it freed the agent, or it has not selected yet. */
 static bool phi__eval_ask(phi__eval *e, size_t *selected) {
@@ -18038,7 +18089,7 @@ static void phi__eval_look(phi__eval *e) {
     if (e->agent->slot == NULL || e->phase == PHI__EVAL_OVER) return;
     for (size_t i = 0; i <= e->pub.branch_count; i++)
         if (e->seats[i].runs) return;
-    /* The agent or an ancestor was aborted since, or the runtime is closing. */
+    /* The agent or an ancestor was aborted after the start, or the runtime is closing. */
     if (e->agent->tree.aborts != e->aborts || e->agent->rt->closing)
         phi__eval_conclude(e, PHI_CANCELLED, 0);
     else if (e->lost)
@@ -18200,8 +18251,8 @@ static phi_status phi__eval_start(phi__eval *e, const phi_content *content, size
         room = phi__reserve_call(e->seats[i].child->run, prompt, reason, sizeof reason);
     if (!room || !phi__eval_hold(e, prompt, reason, sizeof reason))
         return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
-    /* The log changes last: calls without a result get one, as in the branches' copies of the
-       view. */
+    /* The log changes last: it gets a result for each call that lacks one, as the branches' copies
+       of the view did. */
     if (!phi__eval_count_loops(e) || !phi__thread_roll(thread, NULL) ||
         !phi__append_answer_orphans(thread, agent->desc.texts))
         return phi__eval_no_memory(agent);
@@ -18348,7 +18399,7 @@ enum {
 };
 
 enum {
-    PHI__GOT_PROMPT_TOKENS = 250, /* estimated most tokens of phi's own prompt in a call */
+    PHI__GOT_PROMPT_TOKENS = 250, /* upper estimate of the tokens of phi's own prompt in a call */
     PHI__GOT_NODES_MOST = 1000    /* bounds the prompts that show the graph */
 };
 
@@ -19256,7 +19307,7 @@ PHI__FN bool phi__parse_numbered(phi_str line, uint32_t *number, phi_str *rest) 
     if (i + 1 < line.len && line.at[i] != ')' && phi__is_digit(line.at[i + 1])) return false;
     *number = n;
     line = phi__str_from(line, i + 1);
-    *rest = marked ? phi__parse_skip(line) : phi__str_trim(line); /* such as "**1.** text" */
+    *rest = marked ? phi__parse_skip(line) : phi__str_trim(line); /* emphasis: "**1.** text" */
     return true;
 }
 
@@ -19303,7 +19354,7 @@ PHI__FN bool phi__parse_number(phi_str text, double *out, phi_str *rest) {
         return true;
     }
     const char *to = phi__json_number_read(text.at, end, &number, &bad);
-    /* Reads "1." and "1e" up to the last digit. */
+    /* Reads "1." and "1e" only up to the last digit. */
     if (to == NULL && bad > text.at) {
         size_t len = (size_t)(bad - text.at);
         while (len > 0 && !phi__is_digit(text.at[len - 1])) len--;
@@ -19635,7 +19686,7 @@ PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out
     return true;
 }
 
-/* Estimated most tokens of phi's own prompts. */
+/* Upper estimate of the tokens of phi's own prompts. */
 enum { PHI__COT_PROMPT_TOKENS = 160 };
 
 static phi_status phi__cot_ask_with(phi__one *c, const char *system_prompt) {
@@ -19758,7 +19809,7 @@ PHI_API const phi_strategy *phi_strategy_cot(phi_cot_kind kind) {
 
 enum {
     PHI__AOT_MAX_TOKENS = 2048,
-    PHI__AOT_PROMPT_TOKENS = 1200 /* estimated most tokens of phi's prompt with three examples */
+    PHI__AOT_PROMPT_TOKENS = 1200 /* upper estimate of tokens: phi's prompt and three examples */
 };
 
 /* Reads "answer:" or "final answer:" at the line's start. */
@@ -19769,8 +19820,8 @@ static bool phi__aot_marked(phi_str line, phi_str *rest) {
     return phi__parse_colon(*rest, rest);
 }
 
-/* Returns the text of the last answer line. The last one counts, because earlier answers were
-   rejected. The answer may be on the next line. */
+/* Returns the text of the last answer line, because earlier answers were rejected. The text may be
+   on the line after it. */
 static phi_str phi__aot_answer(phi_str text) {
     phi_str found = {NULL, 0}, line, rest;
     size_t at = 0;
@@ -20071,8 +20122,8 @@ PHI__FN const phi_strategy *phi__strategy_react(void) {
 
 /* strategy.c - runs a strategy as the provider of an agent.
 
-   Each model call of the agent becomes a job. The job gives the answers of its own model calls to
-   the strategy's machine and carries out the machine's commands.
+   Each model call of the agent becomes a job. The job makes model calls, gives their answers to the
+   strategy's machine and carries out the machine's commands.
 
    A job lasts from the provider's open to its close. It owns the machine, the machine's arena, and
    one hidden child agent for each model call. Answers reach the machine in the order of the calls,
@@ -20086,8 +20137,8 @@ PHI__FN const phi_strategy *phi__strategy_react(void) {
 /* A pending model call. */
 typedef struct phi__strategy_call {
     uint32_t id, max_rounds;
-    uint32_t most_turns, turns; /* turns of its run: limit, and so far */
-    phi_agent child;            /* rt NULL: no agent could be made */
+    uint32_t most_turns, turns; /* turns of the call's run: limit; number so far */
+    phi_agent child;            /* rt is NULL if no agent could be made */
     bool over;
     bool silent;   /* the last answer has no text yet; `text` is from an earlier answer */
     phi__buf text; /* the last answer that has text, as far as received */
@@ -20111,11 +20162,11 @@ typedef struct phi__strategy_job {
     phi_arena arena, scratch;
     phi__strategy_call calls[PHI__STRATEGY_CALLS]; /* oldest first */
     size_t call_count;
-    uint64_t made, most;   /* model calls: so far, and limit */
+    uint64_t made, most;   /* model calls: number so far; limit */
     uint64_t elapsed_ms;   /* time spent before a restore */
-    uint64_t started_us;   /* when this process started the job */
+    uint64_t started_us;   /* time at which this process started the job */
     const phi_json *saved; /* calls in the snapshot, while it is loaded */
-    /* settle: the machine must end now. stopped: it may make no more calls. */
+    /* settle: the machine must end now. stopped: the machine may make no more calls. */
     bool settle, stopped;
     bool over, no_memory; /* over: the job has ended */
     phi_status status;
@@ -20250,7 +20301,7 @@ static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi__s
             (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL |
             (uint32_t)PHI_HOOK_BEFORE_TOOL_UPDATE | (uint32_t)PHI_HOOK_AFTER_TOOL_UPDATE |
             (uint32_t)PHI_HOOK_QUESTION;
-        d.tools = agent->tools->tools; /* of the run, which may differ from the agent's */
+        d.tools = agent->tools->tools; /* the run's tools, which may differ from the agent's */
         d.tool_count = agent->tools->count;
         d.tool_options.raw_tools = agent->desc.tool_options.raw_tools;
         d.tool_options.raw_tool_count = agent->desc.tool_options.raw_tool_count;
@@ -20321,7 +20372,8 @@ static phi_status phi__scall_run(const phi__strategy_job *job, const phi_strateg
     return status;
 }
 
-/* Makes the agent of a call, from a snapshot with its run, or as a new agent with a new run. */
+/* Makes the agent of a call: from a snapshot that includes its run, or a new agent with a new
+   run. */
 static phi_status phi__scall_start(phi__strategy_job *job, phi__strategy_call *slot,
                                    const phi_strategy_call *call, const phi_json *saved) {
     phi_runtime *rt = job->agent->rt;
@@ -20637,7 +20689,7 @@ static void phi__strategy_tell(phi__strategy_job *job, const phi_strategy_event 
 
 /* ---- starting a strategy ---- */
 
-/* Scales `all`, the total of `of` model calls, down to the total of `calls` model calls. */
+/* Scales `all`, an amount for `of` model calls, down to the amount for `calls` model calls. */
 static uint64_t phi__strategy_part(uint64_t all, uint64_t calls, uint64_t of) {
     if (of == 0 || calls >= of) return all;
     return (uint64_t)((double)all / (double)of * (double)calls);
@@ -20884,8 +20936,8 @@ static void phi__strategy_answer(phi__strategy_job *job) {
     job->filtered = event.stop_reason == PHI_STOP_REASON_GUARD_RAIL;
     if (event.kind == PHI_STRATEGY_FAILED && event.status == PHI_LIMIT &&
         event.tool_rounds <= job->calls[0].max_rounds) {
-        /* The run's calls or a budget are used up. The call stays for its text until the machine
-           stops. */
+        /* The run's calls or a budget are used up. The call is kept until the machine stops,
+           because the machine then gets its text. */
         job->settle = true;
         return;
     }
@@ -20947,8 +20999,8 @@ PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc) {
 }
 
 /* Returns the result note of the agent's last run. NULL if there is none. An evaluation may have
-   copied the run into the log. The log may also hold notes of other runs: of a strategy's calls,
-   and of branches that were not selected. */
+   copied the run into the log. The loop id tells the note from notes of other runs: of a strategy's
+   calls, and of branches that were not selected. */
 static const phi__note *phi__strategy_last(const phi__agent *agent) {
     const phi_thread *thread = agent->thread;
     phi_str last = agent->line.last_loop_id;
@@ -20981,7 +21033,7 @@ PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena,
         job->desc->strategy->best(job->state, &out->best);
         out->running = true;
         if (phi__arena_str(arena, out->best.text, &out->best.text)) return PHI_OK;
-        memset(out, 0, sizeof *out); /* best.text belonged to the strategy */
+        memset(out, 0, sizeof *out); /* best.text is not ours: it belonged to the strategy */
         return PHI_NO_MEMORY;
     }
     if (agent->run != NULL) return PHI_NOT_FOUND;
@@ -21017,8 +21069,8 @@ typedef struct phi__children {
     phi__attached attached;
     phi__agent *parent;
     phi__list list; /* list of phi__child, oldest first */
-    /* The next child of a sweep. A host callback may drop any child. It may also begin another
-       sweep, which visits all children and so ends the outer sweep. */
+    /* The child that a sweep visits next. A host callback may drop any child. It may also begin
+       another sweep, which visits all children and so ends the outer sweep. */
     phi__link *next;
     uint64_t made;
 } phi__children;
@@ -21026,9 +21078,9 @@ typedef struct phi__children {
 typedef struct phi__child {
     phi__link link;
     phi__children *of;
-    phi_subagent_desc *desc; /* NULL: frozen */
-    phi__agent *agent;       /* NULL: frozen, or freed */
-    phi_call call;           /* the call that waits for the child; rt NULL: none */
+    phi_subagent_desc *desc; /* NULL if the child is frozen */
+    phi__agent *agent;       /* NULL if the child is frozen, or its agent was freed */
+    phi_call call;           /* the call that waits for the child; rt is NULL if none waits */
     bool spawned;            /* phi_spawn made it, and the host waits for its result */
     bool running;
     bool over;         /* finished; freed once the host has popped its events */
@@ -21161,7 +21213,7 @@ static phi__child *phi__child_make(phi__children *all) {
     return child;
 }
 
-/* Gives a sub-agent the model of the calling agent, and its credential hook. False: no memory. */
+/* Gives a sub-agent the model and the credential hook of the calling agent. False: no memory. */
 static bool phi__child_inherit(const phi__agent *parent, phi_arena *scratch, phi_agent_desc *out) {
     out->model = parent->desc.model;
     if (out->provider == NULL) {
@@ -21327,7 +21379,7 @@ static bool phi__result_to_host(const phi__child *child, const phi__result *resu
 /* Gives the result of a run to its call or to the host. Then keeps the child or frees it. */
 static void phi__result_give(phi__child *child, phi_status status, const phi_failure *failure) {
     phi_arena scratch;
-    bool keep = false, told = true; /* told: true if nobody waits for the result */
+    bool keep = false, told = true; /* told: false if the host must still get the result */
     phi_arena_init(&scratch, &child->of->parent->memory, 0);
     if (child->call.rt != NULL || child->spawned) {
         const phi__result result = phi__result_of(child, status, failure, &scratch);
@@ -21652,7 +21704,7 @@ static phi__child *phi__children_first(const phi__children *all, uint64_t last, 
 
 static void phi__children_renewed(phi__attached *attached, bool copied) {
     phi__children *all = PHI__OWNER(attached, phi__children, attached);
-    uint64_t last = all->made; /* keeps children that the new conversation makes */
+    uint64_t last = all->made; /* children that the new conversation makes get higher numbers */
     phi__child *child;
     if (copied) return;
     while ((child = phi__children_first(all, last, false, NULL)) != NULL)
@@ -21944,7 +21996,7 @@ PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent_desc *desc, const ch
 
 enum { PHI__TOT_IDLE, PHI__TOT_GENERATING, PHI__TOT_EVALUATING, PHI__TOT_OVER };
 
-/* Estimated most tokens of phi's own prompt in a call. */
+/* Upper estimate of the tokens of phi's own prompt in a call. */
 enum { PHI__TOT_PROMPT_TOKENS = 400 };
 
 PHI__FN phi_tot_options phi__tot_options_of(const void *options) {
@@ -22205,7 +22257,7 @@ static phi_status phi__tot_error(phi__tot *t, phi_status status, phi_str message
     return phi__tot_end(t, "error", status != PHI_OK ? status : PHI_REFUSED, message, NULL);
 }
 
-/* Turns the pending thoughts into nodes. Each was scored at least once. */
+/* Turns the pending thoughts into nodes. Each thought was scored at least once. */
 static bool phi__tot_keep(phi__tot *t) {
     for (uint32_t i = 0; i < t->pending_count; i++)
         if (!phi__tree_add(t, t->at, t->sums[i] / (double)t->evaluated, t->pending[i]))
@@ -22498,8 +22550,8 @@ static phi_status phi__tot_on(void *state, const phi_strategy_event *event,
                                              : phi__tot_scores(t, event->text);
 }
 
-/* Counts the nodes that may be expanded: each node above the last depth once, in BFS at most a beam
-   of each level, and at most max_nodes - 1. */
+/* Counts the nodes that may be expanded: each node above the last depth once (in BFS at most a beam
+   of each level), and at most max_nodes - 1 nodes in all. */
 static uint64_t phi__tot_expansions(const phi_tot_options *o) {
     uint64_t all = 1, level = 1;
     for (uint32_t depth = 1; depth < o->max_depth && all < o->max_nodes; depth++) {
@@ -22664,15 +22716,16 @@ PHI_API const phi_strategy *phi_strategy_tot(void) {
 /* trm.c - TRM: the machine that reasons, supervises and improves, and its parser for scores. */
 
 enum {
-    PHI__TRM_SUPERVISIONS_MOST = 50, /* phi's own bound on calls */
-    PHI__TRM_STEPS_MOST = 20,        /* phi's own bound on calls */
+    PHI__TRM_SUPERVISIONS_MOST = 50, /* most calls of the supervisor; phi's own bound */
+    PHI__TRM_STEPS_MOST = 20,        /* most calls for notes in a turn; phi's own bound */
     PHI__TRM_WINDOW = 3,             /* number of scores that must lie close together */
-    PHI__TRM_PROMPT_TOKENS = 200     /* estimated most tokens of phi's own prompts */
+    PHI__TRM_PROMPT_TOKENS = 200     /* upper estimate of the tokens of phi's own prompts */
 };
 
 /* ---- parsing the supervisor's text ---- */
 
-/* Reads a score: "0.8", "8/10" or "80%". A bare number above 1 is out of 10, or else out of 100. */
+/* Reads a score: "0.8", "8/10" or "80%". A bare number above 1 is out of 10; above 10 it is out of
+   100. */
 static bool phi__trm_score(phi_str text, double *out) {
     double of = 1, score;
     phi_str rest;
@@ -22985,11 +23038,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_ORCHESTRATE */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x5ece80db
+#if PHI__IMP_CONFIG != 0x13ee3631
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x5ece80db
+#define PHI__IMP_CONFIG 0x13ee3631
 
 /* ---- src/config/config_in.h ---- */
 
@@ -23008,8 +23061,8 @@ typedef enum phi__cfg_kind {
     PHI__CFG_NUMBER,     /* double */
     PHI__CFG_SECONDS,    /* uint32_t milliseconds; the file has seconds */
     PHI__CFG_CHOICE,     /* int or enum of `choices`; ignores case, - and _ */
-    PHI__CFG_TEXTS,      /* phi__cfg_texts, or its two members in another struct: an array of texts,
-                            or of names in `choices` */
+    PHI__CFG_TEXTS,      /* phi__cfg_texts, or the same two members in another struct: a list of
+                            texts, or of names in `choices` */
     PHI__CFG_BITS,       /* uint32_t or uint64_t: an array of `choices`, whose values are bits */
     PHI__CFG_TABLE,      /* const phi_json *: a table of kind `table`; NULL: not set */
     PHI__CFG_TABLES,     /* const phi_json *: an array of tables of kind `table` */
@@ -23023,7 +23076,7 @@ enum {
     PHI__CFG_SECRET = 2,      /* never shown and never written */
     PHI__CFG_FILE = 4,        /* a text may be "file:path" */
     PHI__CFG_REFERENCE = 8,   /* a text may be a reference into `space` */
-    PHI__ONLY_REFERENCE = 16, /* the same, and a plain name counts as a reference */
+    PHI__ONLY_REFERENCE = 16, /* like PHI__CFG_REFERENCE, but a plain name is also a reference */
     PHI__CFG_ID = 32,         /* names an entity in `space` */
     PHI__CFG_PATH = 64,       /* a path of a file or directory, for editors */
     PHI__CFG_NAME = 128,      /* names the entity if there is no field with PHI__CFG_ID */
@@ -23075,7 +23128,7 @@ typedef struct phi__cfg_field {
 /* Macros that write rows. `of` is the name of the table's struct without phi__cfg_. The key is the
    member's name, except in ROW, in rows of seconds, and in macros that end in _AS. Macros with _IN
    take a member of the struct's member `part`. `table` is the name of phi__table_{table}. The
-   default is null if a macro has no `fallback`. Bounds 0, 0 are those of the type. */
+   default is null if a macro has no `fallback`. Bounds 0, 0 mean the type's bounds. */
 #define PHI__C_CELLS(of, member, twin, key, kind, flags, alias, choices, table, space, min, max,   \
                      fallback, text)                                                               \
     {                                                                                              \
@@ -23090,7 +23143,7 @@ typedef struct phi__cfg_field {
 #define PHI__C_HAS(of, member, twin, key, kind, min, max, fallback, text)                          \
     PHI__C_CELLS(of, member, twin, key, kind, PHI__CFG_HAS, NULL, NULL, NULL, NULL, min, max,      \
                  fallback, text)
-#define PHI__C_NONE(of, member, twin, key, alias, max, fallback, text) /* from 0 */                \
+#define PHI__C_NONE(of, member, twin, key, alias, max, fallback, text) /* 0 to max */              \
     PHI__C_CELLS(of, member, twin, key, INTEGER, PHI__CFG_NONE, alias, NULL, NULL, NULL, 0, max,   \
                  fallback, text)
 /* `count`: the size_t that follows the member */
@@ -23117,7 +23170,7 @@ typedef struct phi__cfg_field {
     PHI__C_RANGE(of, member, #member, INTEGER, flags, min, max, fallback, text)
 #define PHI__C_INT_IN(of, part, member, flags, min, max, fallback, text)                           \
     PHI__C_RANGE(of, part.member, #member, INTEGER, flags, min, max, fallback, text)
-#define PHI__C_U32(of, member, fallback, text) /* from 1 */                                        \
+#define PHI__C_U32(of, member, fallback, text) /* 1 or more */                                     \
     PHI__C_INT(of, member, 0, 1, 4294967295, fallback, text)
 #define PHI__C_U32_IN(of, part, member, fallback, text)                                            \
     PHI__C_INT_IN(of, part, member, 0, 1, 4294967295, fallback, text)
@@ -23148,21 +23201,21 @@ typedef struct phi__cfg_field {
     PHI__C_TABLE_AS(of, part.member, #member, TABLE, PHI__CFG_PART, table, text)
 #define PHI__C_TABLES(of, member, table, text)                                                     \
     PHI__C_TABLE_AS(of, member, #member, TABLES, 0, table, text)
-#define PHI__C_NAMED(of, member, kind, flags, space, fallback, text) /* names in `space` */        \
+#define PHI__C_NAMED(of, member, kind, flags, space, fallback, text) /* a name in `space` */       \
     PHI__C_ROW(of, member, #member, kind, flags, NULL, NULL, NULL, space, 0, 0, fallback, text)
 #define PHI__C_REF(of, member, kind, space, fallback, text)                                        \
     PHI__C_NAMED(of, member, kind, PHI__ONLY_REFERENCE, space, fallback, text)
 
 /* The struct of a table begins with `uint64_t set`, unless the table is plain. Bit i is set if
-   field i was in the file. The fields of `base` come first: bit 0 is the first of them. At most 64
-   fields in all. */
+   field i was in the file. The fields of `base` come first, so bit 0 is the first field of `base`.
+   At most 64 fields in all. */
 typedef struct phi__cfg_table {
     char name[PHI__CFG_KEY_SIZE]; /* such as "provider", for docs */
     char text[PHI__CFG_TEXT_SIZE];
     const phi__cfg_field *fields;
     size_t count;
-    phi__cfg_table_fn base; /* more fields of the same struct, before these; NULL: none */
-    bool open;              /* any other key is a text, too (blocks of a system prompt) */
+    phi__cfg_table_fn base; /* table with the first fields of the struct; NULL: none */
+    bool open;              /* any other key may hold a text (blocks of a system prompt) */
     bool plain;             /* the struct is a public type, which has no `set` */
 } phi__cfg_table;
 
@@ -23204,7 +23257,7 @@ PHI__FN const phi__cfg_field *phi__fields_find(const phi__cfg_table *table, phi_
 /* True if the field was in the file. phi__cfg_take has filled `taken`. Not for plain tables. */
 PHI__FN bool phi__fields_has(const phi__cfg_table *table, const void *taken, const char *key);
 
-/* Returns the largest value of a field's type; for seconds, that of its milliseconds. */
+/* Returns the largest value of a field's type; for seconds, the largest number of milliseconds. */
 PHI__FN double phi__fields_most(const phi__cfg_field *field);
 
 /* Returns the table of a whole file, without the sections of other headers. */
@@ -23229,13 +23282,14 @@ PHI__FN bool phi__choice_find(const char *choices, phi_str name, phi__cfg_choice
 /* Sets *out to the choice of that number. False: no choice has it, and out->name is "". */
 PHI__FN bool phi__choice_of(const char *choices, int value, phi__cfg_choice *out);
 
-PHI__FN const char *phi__load_path(const phi_config *config); /* "" if it was a text */
+PHI__FN const char *phi__load_path(const phi_config *config); /* "" if it was not a file */
 
 /* Appends a message, with "${NAME}" in place of each value of a variable that has four bytes or
-   more. A cut message also has the beginnings of values replaced. */
+   more. If the message was cut within a value, the beginning of that value is replaced, too. */
 PHI__FN void phi__raws_mask(const phi_config *config, phi_str text, phi__buf *out);
 
-/* The kinds of {{type.name}} {{name}} {{%..%}} {{#id#}}; any other text is LITERAL. */
+/* The kinds of references: {{type.name}}, {{name}}, {{%..%}} and {{#id#}}. Any other text is
+   LITERAL. */
 typedef enum phi__cfg_ref_kind {
     PHI__CFG_REF_LITERAL = 0,
     PHI__CFG_REF_NAME,
@@ -23250,8 +23304,8 @@ typedef struct phi__cfg_ref {
 
 PHI__FN phi__cfg_ref phi__refs_parse(phi_str text);
 
-/* Returns the table that a reference means; the reference was checked by phi_config_load. NULL: the
-   text is a literal, or (with errors) no such table exists. `space` is that of the field. */
+/* Returns the table that a reference means; phi_config_load has checked the reference. NULL: the
+   text is a literal, or (with errors) no such table exists. `space` is the field's namespace. */
 PHI__FN const phi_json *phi__refs_find(const phi_config *config, const char *space,
                                        const char *text);
 
@@ -23265,11 +23319,11 @@ typedef struct phi__cfg_probs {
     phi_arena arena; /* holds the texts of problems */
     phi__cfg_problem *at;
     size_t count, cap, most;
-    size_t errors; /* counts errors that were not kept, too */
+    size_t errors; /* number of errors, including errors that were not kept */
     bool no_memory;
 } phi__cfg_probs;
 
-/* If most is 0, it is the default of phi_config_desc.max_problems. */
+/* If `most` is 0, the limit is the default of phi_config_desc.max_problems. */
 PHI__FN void phi__prob_init(phi__cfg_probs *problems, phi_memory *memory, size_t most);
 PHI__FN void phi__prob_free(phi__cfg_probs *problems);
 
@@ -23291,7 +23345,8 @@ PHI__FN const phi_config_problem *phi__prob_error(const phi__cfg_probs *problems
 PHI__FN phi_status phi__prob_status(const phi__cfg_probs *problems);
 PHI__FN const phi_config_problem *phi__prob_get(const phi__cfg_probs *problems, size_t index);
 
-/* Returns how much two names differ; 0: only in case, - and _. Above PHI__CFG_FAR: not similar. */
+/* Returns the distance of two names. 0: they differ at most in case, - and _. Above PHI__CFG_FAR:
+   they are not similar. */
 enum { PHI__CFG_FAR = 3 };
 PHI__FN unsigned phi__near_distance(phi_str a, phi_str b);
 
@@ -23318,25 +23373,25 @@ typedef struct phi__cfg_ground {
 typedef struct phi__cfg_making {
     phi__cfg_ground *ground;
     const char *name;
-    const phi_json *node; /* its table; NULL: the default agent */
-    const phi_json *base; /* [agent]; NULL: none, or a sub-agent */
+    const phi_json *node; /* the agent's table; NULL: the default agent */
+    const phi_json *base; /* [agent]; NULL if there is none, and for a sub-agent */
     bool is_child;
-    bool has_own_key; /* a sub-agent whose key differs from its caller's */
+    bool has_own_key; /* true for a sub-agent whose key differs from its caller's */
     phi_agent_desc *desc;
     const phi_agent_desc *top; /* desc of the agent itself, or of a sub-agent's caller */
     phi_profile profile;       /* desc->profile points here */
     const char *workspace;     /* the desc's workspace */
     const phi_json *place;     /* the node that names the workspace; NULL: the host's, or none */
     const phi_json *names;     /* the list of tools; NULL: none */
-    bool *known;               /* for each name in `names`: the tool exists */
+    bool *known;               /* known[i] is true if the tool names[i] exists */
     const char **offered;      /* names of existing tools, for messages */
     size_t offered_count, offered_cap;
     phi_tool *tools;
     size_t tool_count, tool_cap;
     const phi_tool_source **sources;
     size_t source_count, source_cap;
-    size_t at;            /* in a section that returned PHI_BUSY: the entity in work */
-    void *work;           /* that section's state of the entity; NULL at first */
+    size_t at;            /* index of the entity in work, if a section returned PHI_BUSY */
+    void *work;           /* the section's state of that entity; NULL at first */
     const phi_json *list; /* the list that phi__making_used walks, or NULL */
     phi_json_iter items;
     size_t list_at; /* index of the next item of the list */
@@ -23344,18 +23399,19 @@ typedef struct phi__cfg_making {
 
 /* An entity that an agent uses. */
 typedef struct phi__cfg_used {
-    const phi_json *node; /* its table */
+    const phi_json *node; /* the entity's table */
     const phi_json *from; /* the reference, or the table itself; for messages */
     bool keep;            /* shared with other agents */
 } phi__cfg_used;
 
 struct phi_config_section {
-    const char *name;            /* its key at the top of a file, such as "mcp" */
-    const phi__cfg_field *field; /* its field at the top: TABLE or TABLES */
-    const char *space;           /* namespace of its instances; NULL: none */
-    /* Checks the section, and begins what agents share. node is NULL if the file has no such
-       section. *state is passed to the other functions. Problems are added to ground->problems. Any
-       status but PHI_OK ends the making of agents. NULL: the section has no functions. */
+    const char *name;            /* the section's key at the top of a file, such as "mcp" */
+    const phi__cfg_field *field; /* the section's field at the top: TABLE or TABLES */
+    const char *space;           /* namespace of the section's instances; NULL: none */
+    /* Checks the section, and makes the parts that agents share. node is NULL if the file has no
+       such section. *state is passed to the other functions. Problems are added to
+       ground->problems. Any status but PHI_OK ends the making of agents. `begin` is NULL if the
+       section has no functions. */
     phi_status (*begin)(phi__cfg_ground *ground, const phi_json *node, void **state);
     /* Gives one agent its part. PHI_BUSY: call it again after phi_step, with the same making. If
        ground->desc.check_only is set, nothing is opened. */
@@ -23365,7 +23421,8 @@ struct phi_config_section {
 };
 
 /* Finds entity i of an agent: from its list under `key`, else from the list of [agent], else from
-   all of the section's instances, shared. A sub-agent has only its own list. False: no more. */
+   all instances of the section, which agents then share. A sub-agent has only its own list. False:
+   no more. */
 PHI__FN bool phi__making_used(phi__cfg_making *making, const char *key, const char *space,
                               const phi_json *section, size_t i, phi__cfg_used *out);
 
@@ -23385,8 +23442,8 @@ PHI__FN void phi__making_trust(phi__cfg_making *making);
 PHI__FN void *phi__cfg_pairs(phi_arena *arena, const phi_json *map, size_t *count);
 
 #ifndef PHI_NO_FILES
-/* Appends a file to *out. Reads at most about `most` bytes: if more were read, the file is larger.
-   If the file cannot be read, sets *words. PHI_NO_MEMORY, or the file's status. */
+/* Appends a file to *out. Stops soon after `most` bytes: if out->len is then above `most`, the file
+   is too large. If the file cannot be read, sets *words. PHI_NO_MEMORY, or the file's status. */
 PHI__FN phi_status phi__cfg_file(phi_memory *memory, const char *path, size_t most, phi__buf *out,
                                  phi__words *words);
 #endif
@@ -23395,11 +23452,13 @@ PHI__FN phi_status phi__cfg_file(phi_memory *memory, const char *path, size_t mo
 PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const char *path);
 
 /* Resolves a path to an absolute one without links, in the arena. On failure returns the status,
-   *out is NULL, and `why` (may be NULL, 0) says why. PHI_UNSUPPORTED: built with PHI_NO_FILES. */
+   sets *out to NULL, and writes a message to `why` (NULL with size 0: no message). PHI_UNSUPPORTED:
+   built with PHI_NO_FILES. */
 PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const char **out, char *why,
                                     size_t size);
 
-/* Like phi__cfg_resolve, but a path that cannot be resolved is a problem, and the status PHI_OK. */
+/* Like phi__cfg_resolve, but a path that cannot be resolved is reported as a problem, and the
+   status is then PHI_OK. */
 PHI__FN phi_status phi__cfg_absolute(phi__cfg_ground *ground, const phi_json *node,
                                      const char *field, const char *path, const char **out);
 
@@ -23658,7 +23717,7 @@ typedef struct phi__cfg_job {
     struct phi__cfg_job *next;
     phi__cfg_making making;
     phi_agent_desc desc;
-    phi__cfg_agent taken; /* [agent], then its instance over it; zero for a sub-agent */
+    phi__cfg_agent taken; /* [agent], overwritten by its instance; zero for a sub-agent */
     phi__cfg_sub_agent child;
     uint32_t depth; /* 0 for an agent */
     bool begun;
@@ -23667,7 +23726,7 @@ typedef struct phi__cfg_job {
     phi_named_agent shown; /* returned by phi_agents_at */
 } phi__cfg_job;
 
-/* A sub-agent that references with % share. */
+/* A sub-agent shared by all references with % that mean it. */
 typedef struct phi__cfg_kept {
     struct phi__cfg_kept *next;
     const phi_json *node;
@@ -23688,21 +23747,21 @@ typedef struct phi__cfg_maker {
     phi__cfg_job *first, *last, *at;
     size_t job_count;
     struct phi__cfg_kept *kept;
-    phi_store store;    /* of [session]; append is NULL if there is none */
+    phi_store store;    /* the store of [session]; its append is NULL if there is no store */
     bool lent;          /* the store belongs to the host */
-    bool is_kept;       /* threads are kept in a store; set with check_only, too */
+    bool is_kept;       /* threads are kept in a store; also set if check_only is set */
     const char *thread; /* NULL or "": thread ids are the agents' names */
 } phi__cfg_maker;
 
 /* Fills a model from [provider] or one of its instances (NULL: none). A sub-agent's own model, key,
    address and protocol take precedence. It gets the provider's key and headers only if it uses the
-   same server; *same says if it does. `child` and `same` may be NULL together. Strings belong to
-   the config or the arena. PHI_NO_MEMORY. */
+   provider's server; *same is then set to true. `child` and `same` may be NULL together. Strings
+   belong to the config or the arena. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__cfg_model_make(phi__cfg_ground *ground, const phi_json *node,
                                        const phi__cfg_sub_agent *child, phi_model *out, bool *same);
 
-/* Returns the provider of that name, or [provider] if name is NULL. NULL: it does not exist, or
-   [provider] has only instances and no model. */
+/* Returns the provider of that name, or [provider] if name is NULL. Returns NULL if there is no
+   such provider, or if [provider] has only instances and no model. */
 PHI__FN const phi_json *phi__cfg_model_node(const phi__cfg_maker *maker, const char *name);
 
 /* Returns the quirks of a provider's model, before [provider.compat]. */
@@ -23713,9 +23772,10 @@ PHI__FN uint64_t phi__cfg_model_quirks(const phi__cfg_provider *provider);
 PHI__FN phi_status phi__cfg_prompt_make(phi__cfg_ground *ground, const phi_json *node,
                                         const char *workspace, const char **out);
 
-/* Parts of a desc: a field that the file does not set keeps its value. */
+/* The functions below fill parts of a desc. Fields that the file does not set keep their values. */
 
-/* Copies a desc's plain settings, without its ids, before the file's are read over them. */
+/* Copies a desc's plain settings, without its ids, before the file's settings are read over
+   them. */
 PHI__FN void phi__cfg_agent_begin(phi__cfg_agent *a, const phi_agent_desc *desc);
 
 PHI__FN phi_status phi__settings_whole(phi__cfg_maker *maker, phi_agent_desc *desc);
@@ -23725,7 +23785,8 @@ PHI__FN phi_status phi__settings_agent(phi__cfg_maker *maker, phi__cfg_job *job)
 PHI__FN void phi__settings_compaction(phi__cfg_maker *maker, const char *reference,
                                       phi_compaction_config *out);
 
-/* Makes the provider of a strategy: of an instance, or of a built-in strategy. PHI_NO_MEMORY. */
+/* Makes the provider of the strategy `name`: an instance of the file, or a built-in strategy.
+   PHI_NO_MEMORY. */
 PHI__FN phi_status phi__cfg_strat_make(phi__cfg_ground *ground, const char *name,
                                        const phi_provider **out);
 
@@ -23747,22 +23808,23 @@ typedef struct phi__cfg_value {
     phi_str name, value;
 } phi__cfg_value;
 
-/* An entity that references can mean. With the space "models", an alias whose value is `node`. */
+/* An entity that references can mean. In the space "models", it is an alias, and `node` is its
+   value. */
 typedef struct phi__cfg_entity {
     struct phi__cfg_entity *next; /* in the order of the file */
     const char *space;
     phi_str name;
     phi_str shown;        /* the name for messages: variables are not replaced */
-    const phi_json *node; /* its table */
+    const phi_json *node; /* the entity's table */
     const phi__cfg_table *table;
     phi_str path;     /* such as "provider.instances[1]" */
-    uint8_t visiting; /* for the search for cycles: 1: on the path, 2: done */
+    uint8_t visiting; /* for the search for cycles: 1 is on the path, 2 is done */
 } phi__cfg_entity;
 
 struct phi_config {
     phi_memory memory;
     phi_arena arena;
-    const char *path;                          /* "" if there is none */
+    const char *path;                          /* "" if the config was read from a text */
     phi_config_format format;                  /* the format that was read */
     const phi_config_section *const *sections; /* NULL-ended, never NULL */
     const char *(*variable_fn)(void *user_data, const char *name);
@@ -23944,8 +24006,9 @@ PHI__FN void phi__making_trust(phi__cfg_making *making) {
     for (size_t i = 0; i < n; i++) making->known[i] = true;
 }
 
-/* Appends a job. With depth 0 it is an agent; its desc begins as the host's base desc merged with
-   its profile. PHI_NO_MEMORY. PHI_TOO_BIG: too many jobs or too deep, with a problem at `from`. */
+/* Appends a job: for an agent if depth is 0, else for a sub-agent. An agent's desc begins as the
+   host's base desc merged with its profile. PHI_NO_MEMORY. PHI_TOO_BIG: there are too many jobs or
+   levels; the problem is added at `from`. */
 static phi_status phi__cfg_queue_add(phi__cfg_maker *maker, const phi_json *node,
                                      const phi_json *from, uint32_t depth, phi__cfg_job **out) {
     phi__cfg_job *job;
@@ -24096,7 +24159,8 @@ static void phi__cfg_child_withheld(phi__cfg_job *job, const phi_json *provider)
                           : "write its own api_key (\"\": it needs none)");
 }
 
-/* Checks a sub-agent without a provider: it needs a model and a server, or uses its caller's. */
+/* Checks a sub-agent without a provider. It must name its own model and that model's server, or
+   neither and use its caller's. */
 static void phi__cfg_child_unplaced(const phi__cfg_job *job) {
     const phi__cfg_making *making = &job->making;
     const phi__cfg_sub_agent *child = &job->child;
@@ -24138,7 +24202,8 @@ static phi_status phi__cfg_child_model(phi__cfg_maker *maker, phi__cfg_job *job)
     return PHI_OK;
 }
 
-/* Adds the sub-agents of a job to its tools, with a job for each. PHI_NO_MEMORY, PHI_TOO_BIG. */
+/* Adds the job's sub-agents to its tools, and adds a job for each of them. PHI_NO_MEMORY,
+   PHI_TOO_BIG. */
 static phi_status phi__cfg_child_add(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_used used;
     phi_status status = PHI_OK;
@@ -24204,7 +24269,7 @@ static const char *phi__cfg_store_id(phi_arena *arena, phi_str a, phi_str b) {
     return id;
 }
 
-/* Sets *fits if a store accepts the id unchanged. */
+/* Sets *fits to true if a store accepts the id unchanged. */
 static phi_status phi__cfg_store_check(phi_arena *arena, phi_str id, bool *fits) {
     const char *folded = phi__cfg_store_id(arena, id, PHI__LIT(""));
     *fits = folded != NULL && id.len > 0 && phi__str_is(id, folded);
@@ -24262,7 +24327,8 @@ static phi_status phi__cfg_store_file(phi__cfg_maker *maker) {
     return PHI_OK;
 }
 
-/* Sets the thread of [session], or of the host's desc if node is NULL. */
+/* Sets and checks the thread id. `node` is its value in [session], or NULL if the id comes from the
+   host's desc. */
 static phi_status phi__cfg_store_thread(phi__cfg_maker *maker, const phi_json *node,
                                         const char *field, const char *thread) {
     phi__cfg_ground *ground = &maker->ground;
@@ -24277,7 +24343,7 @@ static phi_status phi__cfg_store_thread(phi__cfg_maker *maker, const phi_json *n
     return status;
 }
 
-/* Sets the thread: of the file, else of the base desc. */
+/* Sets the thread id from the file, else from the base desc. */
 static phi_status phi__cfg_store_which(phi__cfg_maker *maker, const phi_agent_desc *base) {
     const char *thread = maker->whole.session.thread;
     if (maker->whole.session.scope != 0 && thread != NULL && thread[0] != '\0')
@@ -24373,7 +24439,7 @@ static void phi__jobs_identity(phi__cfg_job *job, const phi__cfg_profile *taken)
     phi_agent_desc *desc = &job->desc;
     const phi__cfg_table *table = phi__table_profile();
     if (desc->profile != NULL) *profile = *desc->profile;
-    /* These settings are in the desc already, from the host. The file changes them there. */
+    /* The host's values are already in the desc, where the file's values replace them. */
     profile->system_prompt = profile->workspace = NULL;
     profile->thinking = PHI_THINKING_OFF;
     profile->max_tokens = 0;
@@ -24397,7 +24463,8 @@ static void phi__jobs_identity(phi__cfg_job *job, const phi__cfg_profile *taken)
     desc->profile = profile;
 }
 
-/* Sets the workspace. "file:" paths start at *files: the workspace, else the file's directory. */
+/* Sets the workspace. *files is set to the directory where "file:" paths start: the workspace, or
+   the file's directory if there is no workspace. */
 static phi_status phi__jobs_workspace(phi__cfg_maker *maker, phi__cfg_job *job,
                                       const phi_json *of_profile, const char **files) {
     const phi__cfg_ground *ground = &maker->ground;
@@ -24434,7 +24501,7 @@ static phi_status phi__jobs_prompt(phi__cfg_maker *maker, phi__cfg_job *job,
 static phi_status phi__jobs_model(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_json *node = phi__cfg_model_node(maker, job->taken.provider);
     if (node == NULL && job->desc.model.protocol != NULL) return PHI_OK; /* the host's model */
-    if (node == NULL) node = maker->whole.top.provider; /* a warning needs its place */
+    if (node == NULL) node = maker->whole.top.provider; /* the place for a warning */
     return phi__cfg_model_make(&maker->ground, node, NULL, &job->desc.model, NULL);
 }
 
@@ -24559,7 +24626,7 @@ struct phi_agents {
     phi_status status; /* PHI_BUSY while agents are being made */
     const phi_config_section *const *sections;
     void **states;
-    size_t section_count, begun; /* begun: sections begun */
+    size_t section_count, begun; /* begun: number of sections begun */
     bool planned;
     phi__cfg_job **agents; /* the jobs whose agents exist */
     size_t agent_count;
@@ -24878,8 +24945,8 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
 /* ---- unknown keys, and the keys that were probably meant ---- */
 
 enum {
-    PHI__CFG_PLACES = 3,          /* most places named */
-    PHI__CFG_UNKNOWN_LISTED = 16, /* most fields of a table whose names are listed */
+    PHI__CFG_PLACES = 3,          /* most places that one message names */
+    PHI__CFG_UNKNOWN_LISTED = 16, /* a table with more fields does not list them */
     PHI__CFG_UNKNOWN_DEPTH = 5
 };
 
@@ -24902,7 +24969,8 @@ static bool phi__unknown_is(const phi__cfg_unknown *u, const phi__cfg_field *fie
     return field->alias != NULL && phi__near_distance(u->key, phi_str_of(field->alias)) <= u->most;
 }
 
-/* Adds the field's table to the message, as "[execution]"; or the field, if it is a table. */
+/* Adds the field's table to the message, as "[execution]". A field that is a table itself is added
+   by its own name. */
 static void phi__unknown_place(phi__cfg_unknown *u, const phi__cfg_field *field, bool is_list) {
     bool is_table = field->kind == PHI__CFG_TABLE, is_tables = field->kind == PHI__CFG_TABLES;
     if (u->found++ >= PHI__CFG_PLACES) return;
@@ -24972,7 +25040,8 @@ static bool phi__unknown_elsewhere(phi__cfg_walk *walk, const phi__cfg_table *ta
     return u.found > 0;
 }
 
-/* Returns the only field whose last word is `key`, as "key" in api_key. NULL: none, or several. */
+/* Returns the only field whose last word is `key`, such as api_key for "key". NULL: there is no
+   such field, or there are several. */
 static const char *phi__unknown_ending(const phi__cfg_table *table, phi_str key) {
     const phi__cfg_field *field;
     const char *found = NULL;
@@ -25100,7 +25169,7 @@ static void phi__unknown_field(phi__cfg_walk *walk, const phi__cfg_table *table,
 static void phi__check_table(phi__cfg_walk *walk, const phi__cfg_table *table, const phi_json *node,
                              bool at_top);
 
-/* Stands for the field of a plain text. */
+/* The field by which a text without a field is checked. */
 static const phi__cfg_field phi__check_plain = {"",   PHI__CFG_TEXT, 0,    0, 0, 0,      NULL,
                                                 NULL, NULL,          NULL, 0, 0, "null", ""};
 
@@ -25308,7 +25377,8 @@ static void phi__check_twice(phi__cfg_walk *walk, const phi__cfg_field *field,
     phi__walk_error_key(walk, node);
 }
 
-/* Reports keys without a field that occur twice, as in JSON. If table is NULL, no key has one. */
+/* Reports keys that occur twice, which only JSON allows, and that no field of the table has. If
+   table is NULL, checks all keys. */
 static void phi__check_again(phi__cfg_walk *walk, const phi__cfg_table *table,
                              const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
@@ -25338,7 +25408,7 @@ static void phi__check_again(phi__cfg_walk *walk, const phi__cfg_table *table,
 
 /* ---- tables ---- */
 
-/* Writes the first fields, as ": its fields are a, b, c...". */
+/* Writes the first fields, such as ": its fields are a, b, c...". */
 static const char *phi__check_fields(const phi__cfg_table *table, char *out, size_t size) {
     const phi__cfg_field *field;
     size_t i, n = (size_t)snprintf(out, size, ": its fields are ");
@@ -25418,7 +25488,7 @@ static void phi__check_key(phi__cfg_walk *walk, phi_str key, const phi_json *nod
     phi__walk_error_key(walk, node);
 }
 
-/* Checks a table with any keys, of texts or of tables. */
+/* Checks a table whose keys may be any names, and whose values are texts or tables. */
 static void phi__check_map(phi__cfg_walk *walk, const phi__cfg_field *field, const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
@@ -25541,7 +25611,7 @@ static void phi__check_member(phi__cfg_walk *walk, const phi__cfg_table *table, 
     phi__walk_back(walk, len);
 }
 
-/* Recursive, as deep as the tables are. */
+/* Recursive. The depth is bounded by the depth of the tables. */
 static void phi__check_table(phi__cfg_walk *walk, const phi__cfg_table *table, const phi_json *node,
                              bool at_top) {
     phi_json_iter it = phi_json_each(node);
@@ -25576,8 +25646,9 @@ void phi__check_tree(phi_config *config) {
 
 /* config_json.c - writes the settings of an agent as JSON, and reads them.
 
-   A member that is a plain field is a row, which is read and written. Other members are code
-   between ranges of rows. Only the first error is kept, so rows are read in their listed order. */
+   A row describes a member that is a plain field, for reading and for writing. Other members are
+   code between ranges of rows. Only the first error is kept, so rows are read in their listed
+   order. */
 
 
 #include <stdio.h>
@@ -25585,7 +25656,7 @@ void phi__check_tree(phi_config *config) {
 typedef struct phi__set_reader {
     phi_arena *arena;
     phi_settings *out;
-    const char *error; /* the first error; static */
+    const char *error; /* message of the first error, static */
     bool no_memory;
 } phi__set_reader;
 
@@ -25602,8 +25673,8 @@ typedef enum phi__set_kind {
     PHI__SET_TEXT
 } phi__set_kind;
 
-/* A member that is a plain field. Numbers are at least `least` and at most `most` (0: the type's
-   most). Zero is written as `fallback`, or left out if fallback is below 0. */
+/* Describes a member that is a plain field. Numbers are at least `least` and at most `most` (0: no
+   limit but the type's). Zero is written as `fallback`, or left out if fallback is below 0. */
 typedef struct phi__set_row {
     char key[40];
     uint8_t kind, size;
@@ -25983,7 +26054,8 @@ static phi_json *phi__set_compaction_write(phi_arena *arena, const phi_settings 
     return phi__set_tree(&w);
 }
 
-/* Reads "context". Turns are in "compaction", messages in the outer object, lines in either. */
+/* Reads "context". Counts of turns are in "compaction", counts of messages in the outer object, and
+   counts of lines in either. */
 static void phi__set_compaction_read(phi__set_reader *r, const phi_json *node) {
     static const char wrong[] = "compaction_scope: expected {\"FixedCount\": 3} or \"TokenBudget\"";
     phi_compaction_config *c = &r->out->compaction;
@@ -26060,7 +26132,7 @@ static phi_json *phi__set_compat_write(phi_arena *arena, uint64_t quirks) {
     phi_json *list = phi_json_new_array(arena);
     phi__cfg_choice quirk = PHI_ZERO;
     for (size_t i = 0; i < PHI__COUNT(phi__set_flags); i++) {
-        if (i == 4) /* the position in the interchange format */
+        if (i == 4) /* the member's position in the interchange format */
             phi__set_put_text(&w, "max_tokens_field",
                               (quirks & PHI_QUIRK_MAX_COMPLETION_TOKENS) != 0
                                   ? "MaxCompletionTokens"
@@ -26178,7 +26250,7 @@ static void phi__set_model_read(phi__set_reader *r, const phi_json *node) {
     phi__cfg_choice api;
     phi_str name;
     phi__set_read(r, phi__set_model, PHI__COUNT(phi__set_model), node, m);
-    /* Replace names as "open_ai_completions" and "gemini" by PHI_PROTOCOL_ names; keep others. */
+    /* Replace names such as "open_ai_completions" by PHI_PROTOCOL_ names; keep others. */
     if (m->protocol != NULL && phi__choice_find(phi__names_api(), phi_str_of(m->protocol), &api)) {
         (void)phi__choice_of(phi__names_api(), api.value, &api);
         r->no_memory = !phi__arena_str(r->arena, phi_str_of(api.name), &name);
@@ -26198,7 +26270,7 @@ static void phi__set_model_read(phi__set_reader *r, const phi_json *node) {
 
 /* ---- the parts ---- */
 
-/* error: reported if the part is not an object; NULL: it may be another kind of value. */
+/* `error` is reported if the part is not an object. NULL: the part may be another kind of value. */
 static const struct {
     const char *key, *error;
     phi_json *(*write)(phi_arena *arena, const phi_settings *settings);
@@ -26279,11 +26351,11 @@ PHI_API phi_status phi_settings_from_json(phi_str json, phi_arena *arena, phi_se
 
 typedef struct phi__cfg_variables {
     phi__cfg_walk walk;
-    phi__buf out; /* the current text, replaced */
+    phi__buf out; /* the current text after replacement */
     size_t added; /* bytes of all values together */
     bool too_big;
     bool missing;   /* a variable of the current text is not set */
-    bool odd, open; /* the current text has this warning already */
+    bool odd, open; /* these two warnings were given for the current text */
 } phi__cfg_variables;
 
 /* A variable at the start of a text: ${NAME} or ${NAME:-text}. */
@@ -26364,8 +26436,8 @@ static void phi__vars_put(phi__cfg_variables *v, const phi_json *node,
     phi__walk_part(&v->walk, node, false, phi__str(variable->name.at - 2, variable->len));
 }
 
-/* Warns about "${" without a valid name. Secrets are not known yet, so the warning shows only parts
-   that no key has: "${" or "${NAME:". */
+/* Warns about "${" without a valid name. Secrets are not known yet, so the warning shows only "${"
+   or "${NAME:", which cannot contain a key. */
 static void phi__vars_odd(phi__cfg_variables *v, const phi_json *node,
                           const phi__cfg_variable *variable) {
     phi__buf *words = phi__walk_words(&v->walk);
@@ -26403,7 +26475,7 @@ static bool phi__vars_text(phi__cfg_variables *v, const phi_json *node) {
     size_t at = 0, found, end = text.len;
     bool any = false;
     v->missing = v->odd = v->open = false;
-    while (end > 0 && text.at[end - 1] != '}') end--; /* no variable ends later */
+    while (end > 0 && text.at[end - 1] != '}') end--; /* no variable ends after the last '}' */
     v->out.len = 0;
     while ((found = phi__str_find(text, at, "${")) != SIZE_MAX) {
         phi_str rest = phi__str(text.at + found, end > found ? end - found : 0);
@@ -26565,8 +26637,8 @@ static phi_status phi__load_as(phi_config *config, phi_config_format format, phi
     return PHI_UNSUPPORTED;
 }
 
-/* Takes the first format in which the text is a table. If none fits: the error farthest in the
-   text. */
+/* Takes the first format in which the text is a table. If no format fits, returns the error whose
+   place is farthest in the text. */
 static phi_status phi__load_any(phi_config *config, phi_str text, phi_json **root,
                                 phi_parse_error *error) {
     static const phi_config_format formats[] = {PHI_CONFIG_TOML, PHI_CONFIG_JSON, PHI_CONFIG_YAML};
@@ -26693,7 +26765,7 @@ PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
     phi_memory_init(&memory, &desc->allocator, desc->memory_limit_bytes);
     config = (phi_config *)phi__alloc(&memory, sizeof *config);
     if (config == NULL) return NULL;
-    config->memory = memory; /* counts the config's own block */
+    config->memory = memory; /* this copy counts the config's own block, too */
     phi_arena_init(&config->arena, &config->memory, 0);
     phi__prob_init(&config->problems, &config->memory, desc->max_problems);
     phi__marks_init(&config->marks, &config->arena);
@@ -26735,7 +26807,7 @@ PHI_API const phi_json *phi_config_tree(const phi_config *config) {
 /* ---- src/config/config_refs.c ---- */
 
 /* config_refs.c - references: parses them, finds their entities, and writes messages about
-   references that mean nothing. Also checks rules between fields. */
+   references that name no entity. Also checks rules between fields. */
 
 #include <stdio.h>
 
@@ -26753,7 +26825,8 @@ static const phi__cfg_entity *phi__cfg_names_find(const phi_config *config, cons
     return NULL;
 }
 
-/* Returns the next entity of that name in any namespace, or NULL. *probe is 0 for the first. */
+/* Returns the next entity of that name in any namespace, or NULL. *probe is 0 before the first
+   call. */
 static const phi__cfg_entity *phi__cfg_names_each(const phi_config *config, phi_str name,
                                                   size_t *probe) {
     uint64_t hash = phi__hash(name, 0);
@@ -26766,7 +26839,8 @@ static const phi__cfg_entity *phi__cfg_names_each(const phi_config *config, phi_
     return NULL;
 }
 
-/* Adds an entity. If `listed`, checks for cycles and messages see it, too. False: no memory. */
+/* Adds an entity. If `listed`, messages and the search for cycles see the entity, too. False: no
+   memory. */
 static bool phi__cfg_names_add(phi_config *config, phi__cfg_entity *entity, bool listed) {
     if (!phi__map_room(&config->entities)) return false;
     phi__map_add(&config->entities, phi__hash(entity->name, 0), entity);
@@ -26784,7 +26858,8 @@ static bool phi__cfg_names_add(phi_config *config, phi__cfg_entity *entity, bool
 /* most levels of fields in tables */
 enum { PHI__CFG_DEEPEST = 8 };
 
-/* Returns the name that an id declares. Sets *qualified to the id's namespace, if it differs. */
+/* Returns the name that an id declares. Sets *qualified to the id's namespace if it differs from
+   `space`, else to "". */
 static phi_str phi__entities_name(const char *space, phi_str id, phi_str *qualified) {
     phi__cfg_ref ref = phi__refs_parse(id);
     *qualified = PHI__LIT("");
@@ -26803,7 +26878,7 @@ static void phi__entities_add(phi__cfg_walk *walk, const phi__cfg_table *table,
     const phi__cfg_entity *other = phi__cfg_names_find(config, field->space, name);
     phi__cfg_entity *entity;
     phi_str shown = name;
-    if (name.len == 0) return; /* config_check.c reports it */
+    if (name.len == 0) return; /* config_check.c reports an empty name */
     (void)phi__raws_find(config, id, &shown);
     if (other != NULL) {
         size_t len = phi__walk_name(walk, phi_str_of(field->key));
@@ -26920,7 +26995,7 @@ void phi__entities_collect(phi_config *config) {
 /* ---- references ---- */
 
 enum {
-    PHI__CFG_ALIASES = 16,  /* most aliases that lead to each other */
+    PHI__CFG_ALIASES = 16,  /* longest chain of aliases */
     PHI__CFG_LISTED = 8,    /* most names in a message */
     PHI__CFG_COMPARED = 256 /* most names compared to find a similar one */
 };
@@ -27023,7 +27098,7 @@ typedef enum phi__refs_found {
     PHI__CFG_REFS_BUILT_IN,
     PHI__CFG_REFS_MISSING,
     PHI__CFG_REFS_AMBIGUOUS,
-    PHI__CFG_REFS_OTHER_SPACE, /* entity: the one of another namespace, if it exists */
+    PHI__CFG_REFS_OTHER_SPACE, /* `entity` has the name, but in another namespace; or NULL */
     PHI__CFG_REFS_NO_SPACE,
     PHI__CFG_REFS_NO_ALIAS,
     PHI__CFG_REFS_CYCLE
@@ -27235,7 +27310,7 @@ static void phi__refs_say(phi__cfg_walk *walk, const char *space, const phi__ref
     }
 }
 
-/* True if the namespace is that of a section that only another header reads. */
+/* True if the namespace belongs to a section that needs phi_tools.h, which was not given. */
 static bool phi__refs_needs_header(const phi_config *config, const char *space) {
     if (strcmp(space, "mcp") != 0 && strcmp(space, "openapi") != 0) return false;
     for (size_t i = 0; config->sections[i] != NULL; i++)
@@ -27325,7 +27400,7 @@ static phi__cfg_entity *phi__cycle_next(const phi_config *config, phi__cfg_step 
     return NULL;
 }
 
-/* Reports a cycle, as "writer -> critic -> writer". */
+/* Reports a cycle, such as "writer -> critic -> writer". */
 static void phi__cycle_say(phi__cycle *c, const phi__cfg_entity *to) {
     phi__buf *words = phi__walk_words(&c->walk);
     size_t i = c->count, first;
@@ -27441,7 +27516,7 @@ static const char *phi__rules_api(phi_str model) {
     return NULL;
 }
 
-/* Reports a model that needs another protocol than the default one. */
+/* Reports a model that needs a protocol other than the default. */
 static void phi__rules_model(phi__cfg_walk *walk, const char *path, const phi_json *table) {
     const phi_json *model = phi_json_get(table, "model");
     const char *api = phi__rules_api(phi__json_text_of(model));
@@ -27790,7 +27865,7 @@ static void phi__cfg_schema_choice(phi__cfg_schema *s, const phi__cfg_field *fie
         choice.next = field->choices;
         while (phi__choice_next(&choice)) {
             phi__buf_text(&s->out, between);
-            /* Write a pattern of one name: any case, and - for _. */
+            /* Write a pattern of one name: in any case, with either - or _. */
             for (const char *name = choice.name; *name != '\0'; name++) {
                 char c = *name;
                 if (c >= 'a' && c <= 'z')
@@ -28156,7 +28231,7 @@ static phi_status phi__cfg_prompt_slots(phi__cfg_ground *ground, const phi_json 
     return PHI_OK;
 }
 
-/* Returns the slots of a template: of the file, or built in. */
+/* Returns the slots of a template, which is in the file or built in. */
 static phi_status phi__cfg_prompt_slots_of(phi__cfg_ground *ground, const char *type,
                                            const phi__profile_slot **out, size_t *count) {
     const phi_json *node =
@@ -28216,7 +28291,7 @@ static const char *phi__cfg_said_text(phi_arena *arena, const phi_json *node) {
 }
 
 /* Sets *out to the JSON text of an object, given as a table or as text. *out is unchanged if the
-   node is NULL, null or invalid; an invalid one adds a problem for `field`. PHI_NO_MEMORY. */
+   node is NULL, null or invalid; an invalid node adds a problem for `field`. PHI_NO_MEMORY. */
 static phi_status phi__cfg_said_object(phi__cfg_ground *ground, const phi_json *node,
                                        const char *field, const char **out) {
     char words[200];
@@ -28301,7 +28376,7 @@ static phi_model phi__cfg_model_preset(const char *preset, const char *url, cons
     phi_model model = phi_model_preset(preset, id, key);
     if (model.protocol == NULL) return phi_model_anthropic(id, key);
     if ((model.quirks & PHI_QUIRK_OPEN_KEY) != 0 && url != NULL && url[0] != '\0')
-        model.base_url = url; /* a server of the user */
+        model.base_url = url; /* the user's own server */
     return model;
 }
 
@@ -28328,7 +28403,8 @@ static const char *phi__cfg_model_address(const phi__cfg_provider *p) {
     return p->base_url != NULL ? p->base_url : phi__cfg_model_of(p).base_url;
 }
 
-/* Sets a sub-agent's protocol. If it is not the provider's, that protocol's own server is used. */
+/* Sets a sub-agent's protocol. If it differs from the provider's protocol, the model uses the
+   default server of the new protocol. */
 static void phi__cfg_model_api(int api, phi__cfg_provider *p) {
     phi_model plain = phi__cfg_model_preset(phi__cfg_model_of_api(api), NULL, "", NULL);
     if (strcmp(phi__cfg_model_of(p).protocol, plain.protocol) == 0) return;
@@ -28539,7 +28615,8 @@ static phi_status phi__settings_execution(phi__cfg_maker *maker, phi_agent_desc 
     return PHI_OK;
 }
 
-/* Checks that a schema given as text is JSON. Otherwise only the first request would show it. */
+/* Checks that a schema given as text is JSON. Otherwise only the first request would show the
+   fault. */
 static phi_status phi__settings_schema(phi__cfg_ground *ground, const phi_json *node,
                                        const char *text) {
     phi_arena_mark mark = phi_arena_save(ground->arena);
@@ -29619,7 +29696,7 @@ static bool phi__cfg_take_field(phi_arena *arena, const phi__cfg_field *field, c
 static void phi__cfg_take_twin(const phi__cfg_field *field, char *out) {
     uint64_t value = 0;
     if ((field->flags & (PHI__CFG_HAS | PHI__CFG_NONE)) == 0) return;
-    memcpy(&value, out + field->offset, field->size); /* zero in every byte order */
+    memcpy(&value, out + field->offset, field->size); /* 0 is 0 in every byte order */
     bool twin = (field->flags & PHI__CFG_HAS) != 0 || value == 0;
     memcpy(out + field->twin, &twin, sizeof twin);
 }
@@ -29825,13 +29902,13 @@ static phi_str phi__prob_line(phi__cfg_probs *problems, const phi_config_problem
     if (buf.failed)
         problems->no_memory = true;
     else
-        buf.len = phi__words_clean_line(buf.at, buf.len); /* the line may hold keys of the file */
+        buf.len = phi__words_clean_line(buf.at, buf.len); /* it may hold names from the file */
     phi_str line = phi__prob_copy(problems, buf.failed ? PHI__LIT("") : phi__buf_str(&buf));
     phi__buf_free(&buf);
     return line;
 }
 
-/* Returns how a number is written that JSON lacks, such as "inf". NULL: JSON has the number. */
+/* Returns the notation of a number that JSON cannot hold, such as "inf". NULL: JSON can hold it. */
 static const char *phi__raws_odd(const phi_json *node) {
     double d = phi_json_num(node, 0);
     if (!phi_json_is(node, PHI_JSON_NUMBER) || isfinite(d)) return NULL;
@@ -30059,7 +30136,8 @@ PHI__FN bool phi__raws_keep(phi_config *config, phi_str name, phi_str value) {
     return true;
 }
 
-/* Returns how many bytes of a value `text` begins with. Messages have '?' for control codes. */
+/* Returns how many first bytes of `text` and `value` agree. '?' in a message agrees with a control
+   code. */
 static size_t phi__raws_common(phi_str text, phi_str value) {
     size_t n = 0;
     while (n < text.len && n < value.len &&
@@ -30068,7 +30146,8 @@ static size_t phi__raws_common(phi_str text, phi_str value) {
     return n;
 }
 
-/* Returns the value that `text` begins with, even if `text` cuts it. *len: its length in `text`. */
+/* Returns the value at the start of `text`, even if the end of `text` cuts the value. *len is set
+   to the length of the value's part in `text`. */
 static const phi__cfg_value *phi__raws_value(const phi_config *config, phi_str text, size_t *len) {
     const phi__cfg_value *found = NULL;
     *len = 0;
@@ -30187,8 +30266,8 @@ static phi_json *phi__put_one_text(phi_arena *arena, const char *text) {
     return phi_json_new_str(arena, out);
 }
 
-/* Returns the value of a field. Sets *skip if the value means the default, or fits no file. A field
-   whose twin is set is written even if it is 0. */
+/* Returns the value of a field. Sets *skip if the value means the default, or cannot be written. A
+   field whose twin is set is written even if it is 0. */
 static phi_json *phi__put_one_value(phi_arena *arena, const phi__cfg_field *field,
                                     const char *taken, bool *skip) {
     const char *at = taken + field->offset;
@@ -30232,7 +30311,7 @@ static phi_json *phi__put_one_value(phi_arena *arena, const phi__cfg_field *fiel
         value = phi__put_one_unsigned(field, at);
         *skip = value == 0;
         return *skip ? NULL : phi__put_one_bits(arena, field->choices, value);
-    default: *skip = true; return NULL; /* written by the caller */
+    default: *skip = true; return NULL; /* the caller writes it */
     }
 }
 
@@ -30380,7 +30459,7 @@ static void phi__put_provider(phi__cfg_write *w) {
     phi_json *node = phi__put_fields(w, table, &p);
     phi__put_address(w, model->base_url, node);
     phi__put_headers(w, model, node);
-    /* Write how the quirks differ from those that name, protocol and server imply. */
+    /* Write the differences from the quirks that the name, protocol and server imply. */
     phi_json *compat = phi__put_object(w);
     phi__put_quirks(w, model->quirks & ~quirks, "quirks", compat);
     phi__put_quirks(w, quirks & ~model->quirks, "without", compat);
@@ -30556,11 +30635,11 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 #endif /* PHI__IMP_CONFIG */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x741c1961
+#if PHI__IMP_TOOLS != 0xfe1fb7c1
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x741c1961
+#define PHI__IMP_TOOLS 0xfe1fb7c1
 
 /* ---- src/tools/tools_in.h ---- */
 
@@ -30575,8 +30654,8 @@ enum {
 
 typedef struct phi__job {
     phi_call call;
-    const phi_toolset *set; /* for a built-in tool */
-    void *user_data;        /* of the tool */
+    const phi_toolset *set; /* the tool's set, if the tool is built in */
+    void *user_data;        /* the tool's user_data */
     phi_memory *memory;     /* the agent's memory */
     phi__io *io;
     phi_arena arena; /* holds arguments and paths */
@@ -30585,7 +30664,7 @@ typedef struct phi__job {
     bool ended;
     phi_flow (*go)(struct phi__job *job); /* does a slice of the work */
 #ifndef PHI_NO_FILES
-    const char *path, *place; /* as given by the model; resolved */
+    const char *path, *place; /* the path as given by the model; the resolved path */
     size_t roots;             /* number of roots tried so far */
     phi__resolve *resolve;    /* resolves the place, then a root */
     phi_flow (*placed)(struct phi__job *job);
@@ -30607,6 +30686,7 @@ PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details)
 PHI__FN phi_flow phi__job_done_with(phi__job *job, phi__buf *text, phi__buf *details);
 PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) PHI_PRINTF(2, 3);
 PHI__FN phi_flow phi__job_no_memory(phi__job *job);
+/* Read an argument; null counts as missing. A missing text is NULL. False: the job has failed. */
 PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const char **out);
 PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback, uint64_t *out);
 #ifndef PHI_NO_PROCESS
@@ -30632,7 +30712,7 @@ PHI__FN void phi__reg_free(phi__registry *registry); /* NULL is harmless */
 
 /* Adds a tool, or replaces the tool of the same name. The struct is copied. Its pointers are
    borrowed until the registry, and all agents that got the tool from it, are freed. PHI_BAD_ARG:
-   the tool has no name, or no start. */
+   the tool has no name, or no start function. */
 PHI__FN phi_status phi__reg_add(phi__registry *registry, const phi_tool *tool);
 
 /* Returns the tool of that name, or NULL. */
@@ -30643,8 +30723,9 @@ PHI__FN size_t phi__reg_count(const phi__registry *registry);
 PHI__FN const phi_tool *phi__reg_at(const phi__registry *registry, size_t index);
 
 /* Copies the tools with these names into `out`, in the order of the names, each once. Returns how
-   many were copied. Unknown names are skipped; unknown[0..*unknown_count) lists them (each may be
-   NULL). The name prun also brings prun_with_memo, so `out` needs room for count + 1 tools. */
+   many were copied. Unknown names are skipped; unknown[0..*unknown_count) lists them (both
+   arguments may be NULL). The name prun also brings prun_with_memo, so `out` needs room for count +
+   1 tools. */
 PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const *names,
                                 size_t count, phi_tool *out, const char **unknown,
                                 size_t *unknown_count);
@@ -30683,7 +30764,8 @@ typedef struct phi__tool_name {
     bool cut, exact; /* exact: no character was replaced */
 } phi__tool_name;
 
-/* Begins a name with "{prefix}__" if prefix is not NULL. `first` is the first character to come. */
+/* Begins a name with "{prefix}__" if prefix is not NULL. `first` is the first character that
+   follows. */
 PHI__FN void phi__tool_name_begin(phi__tool_name *name, const char *prefix, char first);
 PHI__FN void phi__tool_name_put(phi__tool_name *name, char c);
 PHI__FN void phi__tool_name_text(phi__tool_name *name, phi_str text);
@@ -30699,7 +30781,7 @@ PHI__FN void phi__tool_name_init(phi__tool_names *names, phi_memory *memory);
 PHI__FN void phi__tool_name_free(phi__tool_names *names); /* calling it twice is harmless */
 PHI__FN bool phi__tool_name_reserve(phi__tool_names *names, size_t count);
 
-/* Counts a name. False: no memory. */
+/* Counts a name, before any name is claimed. False: no memory. */
 PHI__FN bool phi__tool_name_count(phi__tool_names *names, const phi__tool_name *name);
 
 /* Changes *name to its final form. Call it after all names were counted. `hash` tells the tool from
@@ -30747,11 +30829,12 @@ typedef struct phi__finder {
     uint32_t *back;       /* the table of Knuth, Morris and Pratt: lengths of prefixes */
     size_t built;         /* entries of `back` computed so far */
     size_t at, matched;   /* place in text; bytes of the needle matched there */
-    size_t found, first;  /* matches without overlap; place of the first match */
+    size_t found, first;  /* number of matches without overlap; place of the first */
     size_t most;          /* number of matches after which the search stops */
 } phi__finder;
 
-/* Begins a search. Zero *finder before. False: no memory, or needle.len is 0 or 1 GiB or more. */
+/* Begins a search in *finder, which must be zero. False: no memory, or needle.len is 0 or 1 GiB or
+   more. */
 PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str needle,
                                phi_str text, size_t most);
 
@@ -30772,7 +30855,7 @@ PHI__FN void phi__job_tool(phi_tool *out, void *user_data, const char *name, con
                            const char *description, const char *schema,
                            phi_flow (*start)(void *user_data, phi_call call, phi_str arguments));
 
-/* Read an argument; null counts as missing, a missing text is NULL. False: the job has failed. */
+/* Read an argument; null counts as missing. A missing flag is false. False: the job has failed. */
 PHI__FN bool phi__job_str(phi__job *job, const char *name, phi_str *out); /* fails if missing */
 PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out);
 #ifndef PHI_NO_FILES
@@ -30783,8 +30866,8 @@ PHI__FN bool phi__job_confined(const phi_tools_desc *desc);
    resolved path as job->place in the job's arena. */
 PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*placed)(phi__job *));
 
-/* The same for jobs without a step: call phi__job_place_begin once, then phi__job_place_more until
-   it does not return PHI_BUSY. PHI_REFUSED: the job has failed. */
+/* Like phi__job_place, for jobs without a step: call phi__job_place_begin once, then
+   phi__job_place_more until it does not return PHI_BUSY. PHI_REFUSED: the job has failed. */
 PHI__FN phi_status phi__job_place_begin(phi__job *job, const char *path);
 PHI__FN phi_status phi__job_place_more(phi__job *job);
 #endif
@@ -30806,8 +30889,8 @@ PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str argum
 /* match_in.h - patterns of paths, ignore files, regular expressions, names of tools. */
 
 /* ======== Patterns of paths: *, ?, [a-z], [!a-z], [[:alpha:]], {a,b}, **, and a backslash before
-   any of them. Matching compares bytes. Only ** matches across a slash. A match takes at most the
-   pattern's length times the path's length, for each part between double stars. */
+   any of them. Matching compares bytes. Only ** matches across a slash. The work of a match is at
+   most the pattern's length times the path's length, for each part between double stars. */
 
 enum {
     PHI__GLOB_PATTERN = 2048, /* most bytes of a pattern */
@@ -30851,9 +30934,10 @@ PHI__FN phi_status phi__ignore_add(phi__ignore *ignore, phi_str file);
 /* Reads one line. PHI_BAD_ARG: the line is no valid pattern, and *wrong says why. */
 PHI__FN phi_status phi__ignore_add_line(phi__ignore *ignore, phi_str line, const char **wrong);
 
-/* Tests a path relative to the ignore file's directory, without "./". Begin with *left = count, the
-   rules still to test. A rule costs PHI__IGNORE_RULE of *units, and the bytes compared. If the
-   result is PHI__IGNORE_NONE and *left is not 0, the units are used up: call again. */
+/* Tests a path relative to the ignore file's directory, without "./". *left is the number of rules
+   still to test; begin with `count`. A rule costs PHI__IGNORE_RULE of *units, and the bytes
+   compared. If the result is PHI__IGNORE_NONE and *left is not 0, the units are used up: call
+   again. */
 PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory,
                                           size_t *left, size_t *units);
 
@@ -30906,7 +30990,8 @@ PHI__FN void phi__ignored_free(phi__ignored *ignored); /* calling it twice is ha
    Returns PHI_BUSY until all are read. Initialise `ignored` before the first call. */
 PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place);
 
-/* Call when the walk enters the directory `path`, open as `dir`. depth is 0 for the root. */
+/* Call this when the walk enters the directory `path`, which is open as `dir`. depth is 0 for the
+   root. */
 PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int dir, phi_str path);
 
 /* Tests an entry; depth is 1 for entries of the root. PHI_BUSY: the units are used up; repeat the
@@ -31050,8 +31135,8 @@ static phi_str phi__deny_word(const char *at) {
     return phi__str(at, n);
 }
 
-/* Reads the arguments of an rm and returns their end. If it has both flags, appends "rm -rf" and
-   each operand. */
+/* Reads the arguments of an rm and returns their end. If rm has the flags r and f, appends "rm -rf"
+   and each operand. */
 static const char *phi__deny_rm(phi__buf *out, const char *at) {
     const char *from = at;
     bool recursive = false, force = false, operands = false;
@@ -31076,7 +31161,7 @@ static const char *phi__deny_rm(phi__buf *out, const char *at) {
     return at;
 }
 
-/* Appends each rm of a plain command, with its flags in one form. */
+/* Appends each rm of the command `plain` that has the flags r and f, written as "rm -rf". */
 static void phi__deny_removals(phi__buf *out, const char *plain) {
     while (*plain != '\0') {
         phi_str word = phi__deny_word(plain);
@@ -31092,7 +31177,8 @@ static void phi__deny_removals(phi__buf *out, const char *plain) {
     }
 }
 
-/* True if a pattern has signs and no blanks, so that blanks between signs do not matter. */
+/* True if a pattern has signs and no blanks. Such a pattern is also compared with the
+   command after the blanks between signs were removed. */
 static bool phi__deny_signs(const char *pattern) {
     bool signs = false;
     for (; *pattern != '\0'; pattern++) {
@@ -31248,7 +31334,7 @@ static void phi__bash_take(phi__bash *bash, phi__bash_stream *to, const char *at
         len--;
         whole = phi__bash_whole(to->tail, to->tail_len);
         phi__bash_keep(bash, to, to->tail, whole);
-        to->tail_len -= whole; /* at most three bytes are left, of the next character */
+        to->tail_len -= whole; /* at most three bytes of the next character are left */
         memmove(to->tail, to->tail + whole, to->tail_len);
     }
     whole = phi__bash_whole(at, len);
@@ -31351,7 +31437,7 @@ static void phi__bash_spawn(phi__bash *bash) {
     phi__process_desc desc = PHI_ZERO;
     desc.argv = argv;
     /* Make git ignore bare repositories in the tree, whose configuration could name programs to
-       run. These variables come after those that the host's environment sets. */
+       run. The numbers of these variables follow those in the host's environment. */
     const char *given = getenv("GIT_CONFIG_COUNT");
     unsigned long n = given != NULL ? strtoul(given, NULL, 10) : 0;
     if (n > 9999) n = 0;
@@ -31572,7 +31658,8 @@ PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str 
     return true;
 }
 
-/* Returns how many bytes of the needle match after `c` follows `matched` matching bytes. */
+/* Returns how many bytes of the needle match at the text's next character `c`. `matched` bytes
+   matched before it. */
 static size_t phi__finder_next(const phi__finder *finder, size_t matched, char c) {
     while (matched > 0 && finder->needle.at[matched] != c) matched = finder->back[matched - 1];
     return finder->needle.at[matched] == c ? matched + 1 : 0;
@@ -31704,7 +31791,7 @@ static phi_flow phi__edit_not_found(phi__edit *edit) {
                          edit->path);
 }
 
-/* Finds the first line of old_text, and shows the lines of the file from there on. */
+/* Finds the place of old_text's first line in the file, and shows the lines from there on. */
 static phi_flow phi__edit_find_hint(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     const char *text = edit->content.at;
@@ -31891,7 +31978,7 @@ PHI__FN phi_flow phi__write_start(void *user_data, phi_call call, phi_str argume
 /* glob.c - patterns of paths and ignore files. Matching needs no recursion: a mismatch retries only
    the last star, then the last double star. An earlier star of the same path part cannot help,
    because the last one can skip all that the earlier one could. Earlier parts end at their slashes.
-   An earlier double star would only begin later. */
+   To retry an earlier double star would only let the last one begin later. */
 
 /* ---- sets ---- */
 
@@ -31912,7 +31999,8 @@ static bool phi__glob_in_class(phi_str name, unsigned char c) {
     return phi__str_is(name, "xdigit") && (digit || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'));
 }
 
-/* Tests c against the part of a set at `at`: a class, a character or a range. Returns its end. */
+/* Tests c against one part of a set: the class, character or range at `at`. Returns the part's
+   end. */
 static size_t phi__glob_part(phi_str p, size_t at, unsigned char c, bool *in) {
     unsigned char low, high;
     if (p.at[at] == '[' && at + 1 < p.len && p.at[at + 1] == ':') {
@@ -31936,7 +32024,7 @@ static size_t phi__glob_part(phi_str p, size_t at, unsigned char c, bool *in) {
     return at;
 }
 
-/* Tests c against the set at `at`, which begins with '['. Returns its end, or 0 if not closed. */
+/* Tests c against the set whose '[' is at `at`. Returns the set's end, or 0 if it is not closed. */
 static size_t phi__glob_set(phi_str p, size_t at, char c, bool *in) {
     size_t first = at + 1;
     bool outside = first < p.len && (p.at[first] == '!' || p.at[first] == '^');
@@ -31950,7 +32038,8 @@ static size_t phi__glob_set(phi_str p, size_t at, char c, bool *in) {
 
 /* ---- matching ---- */
 
-/* Matches c with one element of the pattern, no star. Returns the element's end; 0: no match. */
+/* Matches c with the pattern's element at `at`, which is not a star. Returns the element's end; 0:
+   no match. */
 static size_t phi__glob_one(phi_str p, size_t at, char c, size_t *work) {
     bool in;
     if (p.at[at] == '?') return c == '/' ? 0 : at + 1;
@@ -32009,7 +32098,8 @@ PHI__FN bool phi__glob_match(phi_str p, phi_str s, size_t *work) {
 
 /* ---- braces ---- */
 
-/* Returns the end of the element at `at`: an escape, a set, or one byte. SIZE_MAX: not closed. */
+/* Returns the end of the element at `at`: an escape, a set, or one byte. SIZE_MAX: the set is not
+   closed, or no byte follows the backslash. */
 static size_t phi__glob_token(phi_str p, size_t at) {
     bool in;
     if (p.at[at] == '\\') return at + 1 < p.len ? at + 2 : SIZE_MAX;
@@ -32036,7 +32126,8 @@ static const char *phi__glob_find(phi_str p, size_t *open, size_t *close) {
     return depth != 0 ? "a brace that does not close" : NULL;
 }
 
-/* Replaces the pattern of `len` bytes at `from` by one for each choice of its first braces. */
+/* Replaces the pattern of `len` bytes at `from` by one pattern for each choice in its first
+   braces. */
 static void phi__glob_split(phi__buf *out, size_t from, size_t len, size_t open, size_t close) {
     phi__buf whole;
     size_t begin = open + 1;
@@ -32113,7 +32204,7 @@ PHI__FN phi_str phi__glob_name(phi_str path) {
 
    A rule is a line. "#" begins a comment, and "!" takes a path back in. A slash at the beginning or
    in the middle binds the pattern to the file's directory. A slash at the end makes it match
-   directories only. Blanks at the end are removed, but for a blank after a backslash. The last rule
+   directories only. Blanks at the end are removed, except a blank after a backslash. The last rule
    that matches decides. match_in.h describes the syntax of patterns. A line that is no valid
    pattern is ignored. docs/tools.md says which details follow ripgrep, and which follow git. */
 
@@ -32452,7 +32543,7 @@ PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
     (void)vsnprintf(raw, (size_t)n + 1, format, args);
     va_end(args);
     phi__buf_init(&text, job->memory);
-    phi__utf8_repair(&text, phi__str(raw, (size_t)n)); /* raw may quote a file */
+    phi__utf8_repair(&text, phi__str(raw, (size_t)n)); /* raw may quote bytes of a file */
     if (!text.failed) text.len = phi__words_clean(text.at, text.len);
     if (text.failed)
         (void)phi__job_no_memory(job);
@@ -32495,7 +32586,7 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     job->call = call;
     job->set = (const phi_toolset *)user_data;
     job->user_data = user_data;
-    /* The memory of the agent that made the call, which has a state and so is alive. */
+    /* The agent's memory. The agent that made the call is alive, because the call has a state. */
     job->memory = &phi__call_find(call)->run->agent->memory;
     job->io = call.rt->io;
     job->go = go;
@@ -32678,7 +32769,7 @@ typedef enum phi__keywords_shape {
     PHI__SHAPE_TEXT,
     PHI__SHAPE_NUMBER,
     PHI__SHAPE_COUNT, /* an integer that is not negative */
-    PHI__SHAPE_LIST,  /* not empty */
+    PHI__SHAPE_LIST,  /* a list that is not empty */
     PHI__SHAPE_OBJECT,
     PHI__SHAPE_SCHEMA,
     PHI__SHAPE_BOOL
@@ -32761,8 +32852,8 @@ PHI__FN bool phi__keywords_is_type(phi_str name) {
 /* ---- src/tools/list_files.c ---- */
 
 /* list_files.c - the tool that lists files: walks the tree, some entries a step. A heap keeps the
-   first names in order, with the last of these on top; all names are counted. So memory is bounded
-   by the names listed, and the walk is linear in the entries. */
+   names that come first in order, and has the last of them on top; all names are counted. So memory
+   is bounded by the names listed, and the walk is linear in the entries. */
 
 #ifndef PHI_NO_FILES
 
@@ -32786,8 +32877,8 @@ typedef struct phi__list_run {
     phi__walk_entry entry; /* the entry whose test by the ignore files is under way */
     bool asking;
     phi__ignored ignored;
-    phi__buf choices; /* the choices of the pattern's braces */
-    phi_str *names;   /* a heap with the last in order on top; sorted at the end */
+    phi__buf choices; /* the patterns to which the pattern's braces expand */
+    phi_str *names;   /* a heap with the last name in order on top; sorted at the end */
     size_t count, cap;
     size_t heap, written; /* names still in the heap; names already in `out` */
     phi__buf out;
@@ -32823,7 +32914,7 @@ static bool phi__ls_above(const void *a, const void *b, const void *ctx) {
 
 static const phi__heap phi__ls_heap = {sizeof(phi_str), phi__ls_above, NULL};
 
-/* Counts a name, and keeps it if it is one of the first. False: no memory. */
+/* Counts a name, and keeps it if it is one of the first names in order. False: no memory. */
 static bool phi__ls_add(phi__list_run *list, phi_str name) {
     uint32_t most = list->job.set->desc.max_files;
     bool full = list->count >= most;
@@ -32848,7 +32939,7 @@ static bool phi__ls_add(phi__list_run *list, phi_str name) {
     return true;
 }
 
-/* Writes the path as the model gave it, and the name below it, in one line. */
+/* Writes the path as the model gave it, followed by the name below that path, in one line. */
 static void phi__ls_write(phi__list_run *list, phi_str relative) {
     phi__buf *out = &list->out;
     size_t n = strlen(list->path);
@@ -32973,7 +33064,7 @@ static phi_flow phi__ls_walk(phi__job *job) {
     return PHI_PENDING;
 }
 
-/* Reads the ignore files of the directories above first. */
+/* Before the walk, reads the ignore files of the directories above the root. */
 static phi_flow phi__ls_outer(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     uint32_t units = 0;
@@ -33039,9 +33130,9 @@ PHI__FN phi_flow phi__ls_start(void *user_data, phi_call call, phi_str arguments
 
 /* ---- src/tools/read_file.c ---- */
 
-/* read_file.c - the tool that reads text, with line numbers, or an image, a PDF or audio, in
-   base64; a slice a step. Lines are numbered as they arrive. Room for the header is left before
-   them, because its numbers are known only at the end. */
+/* read_file.c - the tool that reads a file in slices: text with line numbers, or an image, a PDF or
+   audio in base64. Lines are numbered as they arrive. Room for the header is left before the lines,
+   because the header's numbers are known only at the end. */
 
 #ifndef PHI_NO_FILES
 
@@ -33084,7 +33175,7 @@ typedef struct phi__read {
     phi__file *file;
     phi__buf out;
     char *slice;
-    size_t carried; /* bytes at the slice's start that remain of the one before */
+    size_t carried; /* bytes at the slice's start that remain from the previous slice */
 } phi__read;
 
 static void phi__rf_drop(phi__job *job) {
@@ -33119,7 +33210,7 @@ static const char *phi__rf_kind(const phi__read *read) {
                                                       : "sound";
 }
 
-/* Appends {"path":...}, with the bytes of a file that is not text; terminated. */
+/* Appends {"path":...,"bytes":...} and a NUL. "bytes" is left out for text. */
 static void phi__rf_details(const phi__read *read, phi__buf *details) {
     phi__buf_text(details, "{\"path\":");
     phi__json_write_str(details, phi_str_of(read->path));
@@ -33129,7 +33220,8 @@ static void phi__rf_details(const phi__read *read, phi__buf *details) {
     phi__buf_char(details, '\0');
 }
 
-/* Reads the next slice after the carried bytes. *n counts both. False: the job has failed. */
+/* Reads the next slice after the carried bytes. *n counts the carried and the new bytes. False: the
+   job has failed. */
 static bool phi__rf_more(phi__read *read, size_t *n, bool *end) {
     phi__words words;
     size_t got;
@@ -33226,7 +33318,8 @@ static void phi__rf_lines(phi__read *read, const char *at, size_t n) {
         if (len > 0) phi__rf_piece(read, at, len);
         if (newline == NULL) return;
         phi__rf_piece(read, "", 0); /* an empty line counts, too */
-        /* Remove a CR. It belongs to the line, because the number before a line ends in a blank. */
+        /* Remove a CR at the line's end. If the last byte is a CR, it belongs to this line, because
+           a blank precedes the text of each line. */
         if (phi__rf_wanted(read)) {
             if (!read->out.failed && read->out.at[read->out.len - 1] == '\r') read->out.len--;
             read->wanted_bytes++;
@@ -33347,10 +33440,10 @@ PHI__FN phi_flow phi__rf_start(void *user_data, phi_call call, phi_str arguments
 #include <stdio.h>
 
 typedef enum phi__re_op {
-    PHI__RE_OP_SET,   /* x: index of the set of characters to read; then the next instruction */
+    PHI__RE_OP_SET,   /* reads a character of set x; goes on at the next instruction */
     PHI__RE_OP_SPLIT, /* go on at x and at y */
     PHI__RE_OP_JUMP,  /* go on at x */
-    PHI__RE_OP_TEST,  /* x: the phi__re_kind to test; then the next instruction */
+    PHI__RE_OP_TEST,  /* tests the condition x (phi__re_kind); goes on at the next instruction */
     PHI__RE_OP_MATCH
 } phi__re_op;
 
@@ -33370,7 +33463,7 @@ typedef struct phi__re_program {
     size_t range_cap;
     phi__re_set *sets;
     size_t set_cap;
-    uint32_t *starts;  /* first characters of runs, ascending; all of a run are one symbol */
+    uint32_t *starts;  /* first character of each run, ascending; a run is one symbol */
     uint16_t *symbols; /* symbol of each run */
     size_t run_count, run_cap;
     uint32_t *samples; /* one character of each symbol */
@@ -33448,10 +33541,10 @@ static inline bool phi__re_is(const phi__re_parser *p, char c) {
 
 enum {
     PHI__RE_PATTERN_BYTES = 4096,
-    PHI__RE_DEPTH = 100,        /* nesting of groups and repetitions */
+    PHI__RE_DEPTH = 100,        /* deepest nesting of groups and repetitions */
     PHI__RE_REPEAT = 1000,      /* the greatest count in braces */
-    PHI__RE_CODES = 16384,      /* instructions of a program */
-    PHI__RE_RANGES = 65536,     /* ranges of all sets of a pattern */
+    PHI__RE_CODES = 16384,      /* most instructions of a program */
+    PHI__RE_RANGES = 65536,     /* most ranges of all sets of a pattern */
     PHI__RE_CACHE = 1024 * 1024 /* bytes for computed states, approximately */
 };
 
@@ -33545,7 +33638,7 @@ static void phi__re_set_order(phi__re_tree *tree) {
 }
 
 /* If up, adds the characters whose case-fold representative is in the set. Else adds the
-   representatives of its characters. */
+   representatives of the set's characters. */
 static void phi__re_set_fold_way(phi__re_parser *p, bool up) {
     phi__re_tree *tree = p->tree;
     size_t count, n = tree->range_count - tree->open;
@@ -33603,7 +33696,8 @@ static void phi__re_set_negate(phi__re_parser *p) {
             (tree->range_count - tree->open) * sizeof *tree->ranges);
 }
 
-/* Ends the set under construction, without a newline, which no match has. Returns its index. */
+/* Ends the set under construction and removes the newline from it, because no match has one.
+   Returns the set's index. */
 static uint32_t phi__re_set_end(phi__re_parser *p) {
     phi__re_tree *tree = p->tree;
     phi__re_set_order(tree);
@@ -33692,8 +33786,8 @@ static uint32_t phi__re_hex(phi__re_parser *p, size_t digits) {
     return code;
 }
 
-/* Reads an escape whose backslash is at p->at. True if it is a class: *letter is one of "dswDSW".
-   False if it is a character: *code. */
+/* Reads an escape whose backslash is at p->at. Returns true for a class and sets *letter to one of
+   "dswDSW". Returns false for a character and sets *code. */
 static bool phi__re_escaped(phi__re_parser *p, char *letter, uint32_t *code) {
     static const char names[] = "nrtfva", codes[] = "\n\r\t\f\v\a";
     static const char *const others[][2] = {
@@ -33928,7 +34022,8 @@ static void phi__re_name(phi__re_parser *p) {
     p->at++;
 }
 
-/* Reads the part between "(?" and the group's pattern. False if it is flags alone, as in "(?i)". */
+/* Reads the part between "(?" and the group's pattern. False if the group has only flags:
+   "(?i)". */
 static bool phi__re_head(phi__re_parser *p) {
     char c = phi__re_peek(p, 0), next = phi__re_peek(p, 1);
     if (c == '=' || c == '!' || (c == '<' && (next == '=' || next == '!')))
@@ -33945,7 +34040,8 @@ static bool phi__re_head(phi__re_parser *p) {
     return true;
 }
 
-/* Reads a group at "(". *alone: it is "(?i)", whose flags apply to the rest of the outer group. */
+/* Reads a group at "(". *alone is set if the group has only flags, as in "(?i)"; they apply to the
+   rest of the outer group. */
 static uint32_t phi__re_group(phi__re_parser *p, bool *alone) {
     size_t begin = p->at++;
     bool fold = p->fold;
@@ -34054,7 +34150,7 @@ static void phi__re_append(phi__re_parser *p, phi__re_row *row, uint32_t node) {
     if (nodes[node].depth > row->depth) row->depth = nodes[node].depth;
 }
 
-/* Returns the node of the list: an empty node, the only node, or a `kind` node above all. */
+/* Returns the node for the list: an empty node, the only node, or a node of `kind` above all. */
 static uint32_t phi__re_row_end(phi__re_parser *p, const phi__re_row *row, phi__re_kind kind) {
     if (row->count == 1) return row->first;
     if (row->count == 0) return phi__re_node_add(p, PHI__RE_EMPTY, 0);
@@ -34085,7 +34181,8 @@ static uint32_t phi__re_choice(phi__re_parser *p) {
     return phi__re_row_end(p, &row, PHI__RE_ALT);
 }
 
-/* PHI_BAD_ARG: *error names the pattern's fault. The caller always frees the tree. */
+/* Parses a pattern into a tree, which the caller always frees. PHI_BAD_ARG: *error names the
+   fault. */
 static phi_status phi__re_parse(phi__re_tree *tree, phi_memory *memory, phi_str pattern,
                                 bool ignore_case, phi__regex_error *error) {
     memset(tree, 0, sizeof *tree);
@@ -34140,8 +34237,8 @@ static size_t phi__re_code_add(phi__re_emitter *e, phi__re_op op, size_t x, size
 
 static void phi__re_emit(phi__re_emitter *e, uint32_t index);
 
-/* Sets the target of each instruction in `chain` to the next instruction. The chain runs through y
-   and holds index + 1 of each instruction. If jumps, x is set too. */
+/* Makes the instruction that is emitted next the target y of each instruction in `chain`, and, if
+   jumps, the target x. The chain is linked through y, which holds index + 1. */
 static void phi__re_land(phi__re_emitter *e, size_t chain, bool jumps) {
     phi__re_code *codes = e->program->codes;
     while (chain != 0 && e->status == PHI_OK) {
@@ -34364,10 +34461,10 @@ enum {
     PHI__RE_MATCHED, /* table entry: the line matches */
     PHI__RE_FIRST,   /* number of the first state */
     PHI__RE_STATES = 4096,
-    PHI__RE_POOL = 262144 /* instructions of all states together */
+    PHI__RE_POOL = 262144 /* most instructions of all states together */
 };
 
-/* The kind of character before the current position. Only states with tests distinguish it. */
+/* The kind of character before the current position. Only states with tests depend on it. */
 typedef enum phi__re_before {
     PHI__RE_BEFORE_ANY,
     PHI__RE_BEFORE_LINE,
@@ -34376,7 +34473,7 @@ typedef enum phi__re_before {
 } phi__re_before;
 
 typedef struct phi__re_state {
-    uint32_t at; /* index of its first instruction in the pool */
+    uint32_t at; /* index of the state's first instruction in the pool */
     uint16_t count, before;
 } phi__re_state;
 
@@ -34425,8 +34522,9 @@ static bool phi__re_test(const phi__regex *regex, uint16_t kind, uint16_t before
     return edge == (kind == PHI__RE_WORD);
 }
 
-/* Adds the instructions that are reached from the stack without reading a character. If state is
-   not NULL, the symbol decides its tests, and `next` gets the instructions after its characters. */
+/* Adds to `set` the instructions that are reached from those on the stack without reading a
+   character. If state is not NULL, the symbol decides the state's tests, and `next` gets the
+   instructions after the characters that the symbol matches. */
 static void phi__re_close(phi__regex *regex, uint64_t *set, size_t depth,
                           const phi__re_state *state, uint16_t symbol) {
     while (depth > 0) {
@@ -34529,7 +34627,7 @@ static uint16_t phi__re_starting(phi__regex *regex) {
     if (regex->start != PHI__RE_UNKNOWN) return regex->start;
     memset(regex->next, 0, regex->words * sizeof *regex->next);
     phi__re_reach(regex, regex->next, 0);
-    regex->matched = false; /* the step of the next symbol finds the match */
+    regex->matched = false; /* the next symbol's step finds the match */
     regex->start = phi__re_intern(regex, PHI__RE_BEFORE_LINE);
     return regex->start;
 }
@@ -34561,7 +34659,8 @@ static uint16_t phi__re_step(phi__regex *regex, uint16_t symbol) {
     return phi__re_intern(regex, (uint16_t)(word ? PHI__RE_BEFORE_WORD : PHI__RE_BEFORE_OTHER));
 }
 
-/* Returns the state after a symbol, from the table if it is there. Else computes it once. */
+/* Returns the state after a symbol, from the table. If the table lacks it, computes and stores
+   it. */
 static uint16_t phi__re_go(phi__regex *regex, uint16_t symbol, size_t *units) {
     size_t place = ((size_t)regex->state << regex->shift) + symbol;
     uint16_t to = regex->table[place];
@@ -34576,7 +34675,8 @@ static uint16_t phi__re_go(phi__regex *regex, uint16_t symbol, size_t *units) {
 
 /* ---- text ---- */
 
-/* Returns the symbol of the character at the start of text. *n: its bytes; 0: more are needed. */
+/* Returns the symbol of the character at the start of text. *n is set to the character's bytes, or
+   to 0 if more text is needed. */
 static uint16_t phi__re_decode(const phi__regex *regex, phi_str text, bool last, size_t *n) {
     size_t want = phi__re_bytes(text.at[0]), have = phi__min(want, text.len);
     unsigned char lead = (unsigned char)text.at[0];
@@ -34589,7 +34689,8 @@ static uint16_t phi__re_decode(const phi__regex *regex, phi_str text, bool last,
     return regex->program.bad;
 }
 
-/* Returns the place of the next lead byte from `at` on, or end. next[i] caches that of leads[i]. */
+/* Returns the place of the next lead byte from `at` on, or end. next[i] caches the next place of
+   leads[i]. */
 static size_t phi__re_skip(const phi__regex *regex, const char *text, size_t at, size_t end,
                            size_t *next) {
     size_t first = end;
@@ -34624,7 +34725,8 @@ static size_t phi__re_run(phi__regex *regex, const char *text, size_t at, size_t
     return at;
 }
 
-/* Sets the leads if the start state has no tests and at most two bytes, both ASCII, leave it. */
+/* Sets the leads to the bytes that leave the start state. Sets none if the state has tests, or if
+   more than two bytes, or a byte above ASCII, would leave it. */
 static void phi__re_find_leads(phi__regex *regex) {
     const phi__re_program *program = &regex->program;
     uint16_t c;
@@ -35076,9 +35178,9 @@ PHI__FN const phi__re_fold *phi__re_folds(size_t *count) {
 /* scripts.c - runs the scripts of a hook, one process after the other, without blocking the pump.
 
    A job runs the scripts of one decision. It begins inside the hook and ends when the decision's
-   ticket dies, for whatever reason. Then its process is killed and its memory freed, so nothing of
-   a job outlives the run or call that waits for it. A job decides by phi__hooks_settle, which frees
-   the job: do not touch the job after that call. */
+   ticket dies, for whatever reason. Then the job's process is killed and the job's memory freed, so
+   nothing of a job outlives the run or call that waits for it. A job decides by phi__hooks_settle,
+   which frees the job: do not touch the job after that call. */
 
 /* ---- splitting a command into words, as a shell does ---- */
 
@@ -35087,7 +35189,8 @@ PHI__FN const phi__re_fold *phi__re_folds(size_t *count) {
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Copies one word from *at to *to and advances both; *to has room. False: a quote is not closed. */
+/* Copies one word from *at to *to, which must have room, and advances both. False: a quote is not
+   closed. */
 static bool phi__split_next(const char **at, char **to) {
     const char *from = *at;
     char quote = '\0';
@@ -35189,7 +35292,8 @@ static void phi__talk_result(phi__buf *out, const phi_message *message) {
     phi__buf_free(&text);
 }
 
-/* Writes a script's input. `arguments`: as an earlier script changed them; empty: the hook's. */
+/* Writes a script's input. `arguments` are the call's arguments as an earlier script changed
+   them, or empty: then the hook's arguments are written. */
 static void phi__talk_input(phi__buf *out, const phi_hook *hook, phi_str arguments) {
     phi_hook_point point = hook->point;
     const phi_compaction *c = hook->compaction;
@@ -35278,7 +35382,7 @@ static phi__script_says phi__talk_read(const phi_json *root, phi_hook_point poin
     return !is_reply && text.len > 0 ? PHI__SCRIPT_WARNS : PHI__SCRIPT_ALLOWS;
 }
 
-/* True if the output contains "allow" in quotes; a character takes `step` bytes. */
+/* True if the output contains "allow" with its quotes, at `step` bytes for each character. */
 static bool phi__talk_hides(phi_str output, size_t step) {
     static const char word[] = "\"allow\"";
     size_t k, n = sizeof word - 1;
@@ -35336,7 +35440,7 @@ typedef struct phi__scripts_job {
     phi_arena arena; /* for the environment and the strings of `hook` */
     phi_hook hook;   /* copy of the members that later scripts need */
     const char **env;
-    size_t index; /* index of the script that runs now, or runs next */
+    size_t index; /* index of the script that runs now or next */
     bool running;
     phi_verdict verdict; /* the verdict so far */
     phi__process *process;
@@ -35388,7 +35492,7 @@ static void phi__scripts_drop(phi__scripts_job *job) {
     set->job_count--;
     if (job->running) set->running--;
     phi__free(&set->memory, job, sizeof *job);
-    /* A place is free. The job that has waited longest takes it, in the next step. */
+    /* A place is free. The next step gives it to the job that has waited longest. */
     phi__link *link = set->jobs.first;
     while (link != NULL && PHI__OWNER(link, phi__scripts_job, link)->running) link = link->next;
     if (link == NULL) return;
@@ -35450,7 +35554,8 @@ static void phi__scripts_pass(phi__scripts_job *job) {
     phi__scripts_at(job, &job->tick, 0);
 }
 
-/* `reason` comes from the script. If it is empty, standard error is used, else `words`. */
+/* Denies with a message: the script's `reason`, or if it is empty the script's standard error, or
+   if both are empty `words`. */
 static void phi__scripts_deny(phi__scripts_job *job, phi_str reason, const char *words) {
     phi__buf text;
     if (!phi__scripts_can_deny(job->hook.point)) {
@@ -35562,7 +35667,7 @@ static void phi__scripts_late(phi__timer *timer) {
     char words[64];
     phi__process_free(job->process);
     job->process = NULL;
-    /* A fired timer is not set any more, and setting it needs memory. Set it for later scripts. */
+    /* Set the fired timer again, for later scripts. This needs memory. */
     if (phi__io_timer_set(job->agent->rt->io, &job->deadline, UINT64_MAX) != PHI_OK) {
         phi__scripts_no_memory(job);
         return;
@@ -35578,7 +35683,7 @@ static void phi__scripts_tick(phi__timer *timer) {
     phi__io *io = job->agent->rt->io;
     uint32_t timeout = phi__scripts_timeout(job);
     char words[160], text[200];
-    /* A fired timer is not set any more, and setting it needs memory. Set it again. */
+    /* Set the fired timer again. This needs memory. */
     if (phi__io_timer_set(io, &job->tick, UINT64_MAX) != PHI_OK) {
         phi__scripts_no_memory(job);
         return;
@@ -35606,7 +35711,7 @@ static void phi__scripts_tick(phi__timer *timer) {
         (void)snprintf(text, sizeof text, "cannot be started: %s",
                        words[0] != '\0' ? words : phi_status_text(status));
         phi__scripts_fail(job, false, text);
-    } else if (timeout != PHI_UNLIMITED) /* cannot fail: the timer has its place */
+    } else if (timeout != PHI_UNLIMITED) /* cannot fail: the timer is already set */
         (void)phi__io_deadline_set(io, &job->deadline, (uint64_t)timeout * 1000);
 }
 
@@ -35671,7 +35776,7 @@ static bool phi__scripts_fill(phi__scripts_job *job, const phi_hook *hook) {
            phi__hooks_watch(hook->ticket, phi__scripts_over, job);
 }
 
-/* False: no memory, and the job is freed. */
+/* Begins a job at script `first`. False: there is no job, for lack of memory. */
 static bool phi__scripts_begin(phi_scripts *set, const phi_hook *hook, size_t first) {
     const phi__slot *slot =
         phi__slots_find(&hook->ticket.rt->tickets, hook->ticket.index, hook->ticket.gen);
@@ -35700,8 +35805,8 @@ static bool phi__scripts_begin(phi_scripts *set, const phi_hook *hook, size_t fi
     return false;
 }
 
-/* Calls the hook that the agent had before. If `asked`, scripts used the first round: the hook's
-   round is one less, and it gets the arguments that scripts may have changed. */
+/* Calls the hook that the agent had before. If `asked`, scripts used the first round: this hook
+   gets a round number one lower, and the arguments that scripts may have changed. */
 static phi_verdict phi__scripts_chain(phi_scripts *set, phi_hook *hook, bool asked) {
     phi__agent *agent = phi__find_agent(hook->agent);
     void *user_data = set->hook_user_data;
@@ -35937,7 +36042,8 @@ static bool phi__search_add(phi__search *search) {
 
    Walks the tree in order and runs phi's own engine over each file. Which files are read, and how
    far, is the same as with ripgrep. ripgrep reads pieces of 64 KiB, and stops before the piece that
-   holds a NUL. An incomplete line at the end of a piece takes its room from the next 64 KiB. */
+   holds a NUL. After a piece that ends in an incomplete line, the next piece is shorter by the
+   bytes of that line. */
 
 enum {
     PHI__OWN_PIECE = 65536,
@@ -35959,7 +36065,7 @@ typedef enum phi__search_phase {
 typedef struct phi__search_own {
     phi__search_phase phase;
     phi__regex *regex;
-    phi__ignore include; /* `include` as a rule: an entry that it matches is searched */
+    phi__ignore include; /* `include` as a rule: it matches the entries to search */
     phi__ignored ignored;
     phi__ordered *tree;       /* NULL: the path is one file */
     phi__ordered_entry entry; /* kept while the ignore files are tested */
@@ -35970,16 +36076,16 @@ typedef struct phi__search_own {
     phi__buf trouble; /* the first directory or file that could not be read, and why */
     /* the text of the file */
     char *text;
-    size_t from, have; /* bytes read and not scanned yet: where they begin; their number */
-    size_t piece;      /* bytes of `have` in the piece being scanned */
+    size_t from, have; /* the bytes read but not scanned: their place; their number */
+    size_t piece;      /* bytes of `have` that belong to the piece being scanned */
     size_t at;         /* place in the piece */
     size_t tail;       /* bytes of an incomplete character at the end of the last piece */
-    bool first, whole; /* nothing was scanned yet; the file was read to its end */
+    bool first, whole; /* first: nothing was scanned yet; whole: the file was read to its end */
     bool found;        /* the line at `at` matches; its end is being looked for */
     uint64_t line;     /* number of the line at `begin` */
-    size_t begin;      /* start of the line in the piece; 0 if it began in an earlier one */
+    size_t begin;      /* start of the line in the piece; 0 if the line began earlier */
     phi__buf head;     /* first bytes of a line that began in an earlier piece */
-    size_t head_bytes; /* all bytes of that line in earlier pieces */
+    size_t head_bytes; /* number of that line's bytes in earlier pieces */
 } phi__search_own;
 
 /* Calling it twice is harmless. */
@@ -36052,7 +36158,8 @@ static void phi__own_line(phi__search_own *own, size_t at) {
     }
 }
 
-/* Scans the piece. PHI_OK: to its end. PHI_BUSY: no units are left. PHI_REFUSED: the job ended. */
+/* Scans the piece. PHI_OK: the piece was scanned to its end. PHI_BUSY: no units are left.
+   PHI_REFUSED: the job has ended. */
 static phi_status phi__own_scan(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
     const char *text = own->text + own->from;
@@ -36350,7 +36457,8 @@ static void phi__search_late(phi__timer *timer) {
 #ifndef PHI_NO_PROCESS
 
 /* After the last line of a file, rg may write a notice that the rest is binary. The notice has no
-   NUL, so it precedes the next file name. Removes it from search->line, and keeps the name. */
+   NUL, so it precedes the next file name. Removes the notice from search->line, and keeps the file
+   name. */
 static void phi__search_notice(phi__search *search) {
     static const char words[] =
         ": WARNING: stopped searching binary file after match (found \"\\0\" "
@@ -36412,7 +36520,8 @@ static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t 
         }
         const char *newline = (const char *)memchr(bytes, '\n', len);
         n = newline != NULL ? (size_t)(newline - bytes) : len;
-        /* Keep a byte more than is listed, to see a cut, and three for the rest of a character. */
+        /* Keep one byte more than is listed, to notice a cut, and three more for the rest of a
+           character. */
         phi__buf_add(&search->line, bytes,
                      phi__min(n, PHI__SEARCH_LINE_BYTES + 4 - search->line.len));
         search->line_bytes += n;
@@ -37174,7 +37283,8 @@ static phi_status phi__skill_go(phi__skill_file *file) {
     if (phi__files_stat(file->base, PHI__LINKS_REFUSE, &info, NULL) != PHI_OK ||
         info.kind != PHI__FILE_DIRECTORY || phi__skill_find(file) != PHI_OK)
         return PHI_NOT_FOUND;
-    /* The name is the last part of the path; for "." and "..", of the resolved path. */
+    /* The name is the last part of the path. For "." and "..", it is the last part of the resolved
+       path. */
     while (path.len > 1 && path.at[path.len - 1] == '/') path.len--;
     file->name = phi__glob_name(path);
     if (file->name.len == 0 || phi__str_is(file->name, ".") || phi__str_is(file->name, ".."))
@@ -37223,7 +37333,7 @@ static phi_status phi__skills_entry(phi_skills *skills, const phi__walk_entry *e
     if (entry->kind != PHI__FILE_DIRECTORY && entry->kind != PHI__FILE_LINK) return PHI_OK;
     int n = snprintf(path, sizeof path, "%s/%.*s", skills->load.dir.at, (int)entry->path.len,
                      entry->path.at);
-    if (n < 0 || (size_t)n >= sizeof path) return PHI_OK; /* too long to open a file in it */
+    if (n < 0 || (size_t)n >= sizeof path) return PHI_OK; /* too long for a file in it */
     phi_status status = phi__skill_load(skills, path, skills->load.label);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_TOO_BIG) return PHI_OK;
@@ -37266,7 +37376,7 @@ static phi_status phi__skills_begin(phi_skills *skills, const char *dir, const c
 static phi_status phi__skills_advance(phi_skills *skills, size_t units) {
     phi__walk_entry entry;
     phi_status status = PHI_OK;
-    if (skills->load.walk == NULL) return PHI_OK; /* only one skill, already loaded */
+    if (skills->load.walk == NULL) return PHI_OK; /* `dir` was a single skill, now loaded */
     if (units == 0) units = 1;
     while (units-- > 0) {
         status = phi__walk_next(skills->load.walk, &entry);
@@ -37295,7 +37405,7 @@ PHI_API phi_status phi_skills_load(phi_skills *skills, const char *dir, const ch
 
 /* ---- the index of skills ---- */
 
-enum { PHI__SKILLS_PROMPT_CHARACTERS = 1024 }; /* of a description; from the AgentSkills standard */
+enum { PHI__SKILLS_PROMPT_CHARACTERS = 1024 }; /* of each description; the AgentSkills limit */
 
 static void phi__skills_field(phi__buf *out, const char *name, phi_str text) {
     phi__buf_printf(out, "    <%s>", name);
@@ -37374,7 +37484,7 @@ typedef struct phi__read_skill {
     phi__job job;
     const phi_skills *skills;
     const phi_skill *skill;
-    const char *path; /* from the model, or of SKILL.md relative to the skill's directory */
+    const char *path; /* the model's path, or that of SKILL.md; relative to the skill's directory */
     phi__resolve *place;
     bool instructions;
     bool based; /* the skill's directory is unchanged; `place` now resolves `path` */
@@ -37715,7 +37825,7 @@ PHI__FN void phi__tool_name_begin(phi__tool_name *name, const char *prefix, char
         phi__tool_name_text(name, phi_str_of(prefix));
         phi__tool_name_text(name, PHI__LIT("__"));
     }
-    name->exact = true; /* the prefix is the same for all tools */
+    name->exact = true; /* the prefix does not matter: all tools have it */
     if (name->len > 0) first = name->at[0];
     if (first == '-' || phi__is_digit(first)) { /* Gemini needs a letter or "_" first */
         memmove(name->at + 1, name->at, phi__min(name->len, sizeof name->at - 1));
@@ -37955,7 +38065,7 @@ struct phi__registry {
     phi_tool *tools;
     size_t count, cap;
     phi_toolset defaults;
-    phi_tool apart[PHI__REGISTRY_APART]; /* found by name only */
+    phi_tool apart[PHI__REGISTRY_APART]; /* tools found by name only */
     size_t apart_count;
 };
 
@@ -38059,11 +38169,11 @@ PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xdccba0dc
+#if PHI__IMP_PERMISSIONS != 0x6de13d9c
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xdccba0dc
+#define PHI__IMP_PERMISSIONS 0x6de13d9c
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -38086,12 +38196,12 @@ PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const
 
 /* ---- patterns: *, ?, sets, and alternatives ----
 
-   Matching takes time in proportion to pattern length times text length at most; for paths, to
-   pattern length times the square of text length. */
+   Matching takes at most time in proportion to the pattern's length times the text's length. For
+   paths, the text's length is squared. */
 
 /* How ** of a glob treats hidden files. */
 typedef enum phi__wild_hidden {
-    PHI__WILD_SEEN = 0, /* matches their names, but enters few hidden directories */
+    PHI__WILD_SEEN = 0, /* matches names of hidden files, but enters few hidden directories */
     PHI__WILD_LEFT_OUT, /* matches no leading dot */
     PHI__WILD_ENTERED   /* also matches files in hidden directories */
 } phi__wild_hidden;
@@ -38103,10 +38213,10 @@ PHI__FN bool phi__wild_any(phi_str pattern, phi_str text, bool path);
 /* True if the text is one of these names, given as a pattern whose wildcards match slashes, too. */
 PHI__FN bool phi__among(phi_str text, const char *names);
 
-/* True if a file that the shell's pattern `glob` finds may match the path `pattern`; also true in
-   doubt. A * of the glob matches neither a slash nor a leading dot; ** matches both. If `pattern`
-   begins with **, the ** of the glob enters no hidden directory, unless PHI__WILD_ENTERED is given
-   and `pattern` does not end in a star. */
+/* True if a file that the shell's pattern `glob` finds may match the path `pattern`, or if that is
+   in doubt. A * of the glob matches neither a slash nor a leading dot; ** matches both. If
+   `pattern` begins with **, the ** of the glob enters no hidden directory, unless PHI__WILD_ENTERED
+   is given and `pattern` does not end in a star. */
 PHI__FN bool phi__wild_meets(phi_str pattern, phi_str glob, phi__wild_hidden hidden);
 
 /* Takes the next alternative off the pattern `rest`. False if there is none. */
@@ -38118,11 +38228,11 @@ PHI__FN bool phi__wild_word(phi_str *rest, phi_str *word);
 /* ---- a command line ---- */
 
 enum {
-    PHI__SH_DEPTH = 48,           /* levels of nesting */
-    PHI__SH_LEVELS = 8,           /* levels of programs that run others */
+    PHI__SH_DEPTH = 48,           /* most levels of nesting */
+    PHI__SH_LEVELS = 8,           /* most levels of programs that run others */
     PHI__SH_BYTES_MOST = 65536,   /* bytes of a line */
     PHI__SH_COMMANDS_MOST = 1000, /* commands of a line */
-    PHI__SH_WORDS_MOST = 4000,    /* words of a line, and of the lines in it */
+    PHI__SH_WORDS_MOST = 4000,    /* words of a line and of the lines that it runs */
     PHI__SH_HERE_MOST = 16,       /* here-documents that one line begins */
     PHI__SH_DIRS_MOST = 4         /* directories that a command may run in */
 };
@@ -38132,7 +38242,7 @@ typedef struct phi__sh_word {
     bool known;              /* no expansion, glob or brace: the shell uses `text` as it is */
     bool quoted;             /* a part of the word is quoted */
     bool pipe;               /* the word is one process substitution */
-    bool braces;             /* the shell makes several words of a {a,b} in it */
+    bool braces;             /* a {a,b} in the word makes several words of it */
     bool below;              /* a pattern of the files below a named directory: see rules.c */
     phi__wild_hidden hidden; /* how ** of a pattern treats hidden files */
 } phi__sh_word;
@@ -38165,20 +38275,20 @@ typedef struct phi__sh_command {
     size_t inputs;       /* number of redirections of descriptor 0; the last one counts */
     bool reads;          /* input comes from another command, a file or a text */
     bool by_pipe;        /* input comes from another command, unless `inputs` > 0 */
-    /* 1 + index of the redirections of a compound command that give it its input; 0: none */
+    /* 1 + index of the redirections of a compound command that give this one its input; 0: none */
     size_t fed;
     bool wraps;         /* it only runs other commands, which are in the list */
     size_t pipe_from;   /* index of the first command of its pipe */
     bool prints;        /* another command of its pipe reads its output */
     unsigned level;     /* number of programs around it that run others */
-    bool posix;         /* sh reads it, which may be another shell than bash */
+    bool posix;         /* read by sh, which may be a shell other than bash */
     phi__sh_word *also; /* patterns of files that it reads but does not name */
     size_t also_count;
     size_t inner_from, inner_to; /* indices of the commands in its substitutions */
     phi_str function;            /* name of the function whose body contains it; empty: none */
     const phi__sh_word *body;    /* the here-document that contains it; NULL: none */
     phi__sh_sort sort;
-    bool quiet;               /* all that it runs of its words and its input is in the list */
+    bool quiet;               /* every command in its words and its input is in the list */
     const phi__sh_dirs *dirs; /* where it may run; NULL: in the workspace */
 } phi__sh_command;
 
@@ -38192,7 +38302,7 @@ typedef struct phi__shell {
     const phi__sh_dirs *visited; /* directories of all cd commands; NULL: none */
     /* a cd is in a loop, function or eval: commands may run in any of `visited`, or elsewhere */
     bool lost;
-    bool later; /* it has functions or a trap, which may run after a later cd */
+    bool later; /* the line has functions or a trap, which may run after a later cd */
 } phi__shell;
 
 /* Parses a line into `out`. The words point into the arena. Returns PHI_OK or PHI_NO_MEMORY. */
@@ -38227,10 +38337,10 @@ PHI__FN void phi__reads_put(phi__buf *out, phi_str glob);
 
 /* ---- names of programs and variables ---- */
 
-/* True if a program runs none of its words, and uses no configuration in its directory. */
+/* True if a program runs none of its words, and reads no configuration where it runs. */
 PHI__FN bool phi__names_plain(phi_str name);
 
-/* True if such a program also reads none of the files that its words name. */
+/* True if a program of phi__names_plain() also reads none of the files that its words name. */
 PHI__FN bool phi__names_prints(phi_str name);
 
 /* Returns a program's name without /bin/ or /usr/bin/. */
@@ -38253,7 +38363,7 @@ struct phi_permissions {
     phi_hook_fn ask_fn, hook_fn;
     void *user_data;
     phi__buf why;
-    phi__buf question; /* hook->text: a copy of `why`, which changes if ask_fn checks calls */
+    phi__buf question; /* hook->text: a copy, because `why` changes if ask_fn checks calls */
     bool busy;         /* a callback of the host is running */
     bool freed;        /* phi_permissions_free() was called meanwhile */
 };
@@ -38264,7 +38374,7 @@ typedef struct phi__subject {
     const char *shell_tools;      /* a pattern of tool names */
     phi_str tool, source;         /* source: as in phi_hook; empty: the host's own */
     phi_str arguments;            /* JSON text */
-    const phi_json *root;         /* parsed arguments; NULL: they are no JSON */
+    const phi_json *root;         /* parsed arguments; NULL if they are not JSON */
     const phi__shell *shell;
     const phi__sh_command *command; /* a command of the shell's line; NULL: none */
     size_t index;                   /* index of `command` */
@@ -38272,10 +38382,10 @@ typedef struct phi__subject {
     bool file, writes; /* file: the part is a redirection, which writes or reads `path` */
     phi__sh_word path;
     bool lost;     /* an allocation failed */
-    bool may;      /* a shell pattern matches if one of its files may be the rule's */
+    bool may;      /* a shell pattern matches if it may find a file of the rule */
     bool overlong; /* a rule matches because a path is longer than any file's */
     size_t tries;  /* parts of words that were compared with paths */
-    size_t work;   /* words and commands that were looked at */
+    size_t work;   /* words and commands that were examined */
     phi_memory *memory;
 } phi__subject;
 
@@ -38287,7 +38397,7 @@ static inline bool phi__allows(const phi_permission_rule *rule) {
 PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules, phi__subject *subject,
                                          const phi_permission_rule **which);
 
-/* True if rules ask about or deny commands of this tool, which an unparsed line may hold. */
+/* True if rules ask about or deny commands of this tool. An unparsed line may be such a command. */
 PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules, const phi__subject *subject);
 
 /* True if the command runs after a cd and may read or run files of that directory. If path is set,
@@ -38322,7 +38432,8 @@ PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out);
 #define PHI__MODE_TOOL(verdict, tool, path, reason)                                                \
     PHI__MODE_RULE(verdict, tool, NULL, NULL, NULL, NULL, path, reason, NULL)
 /* Make rules that allow commands. `options` lists all allowed options, from the manuals of GNU,
-   git, ripgrep and tree. KNOWN is for commands that only print; `without` requires known words. */
+   git, ripgrep and tree. PHI__MODE_KNOWN is for commands that only print. A rule with `without`
+   requires that all words are known. */
 #define PHI__MODE_BOTH(command, without, options)                                                  \
     PHI__MODE_RULE(ALLOW, "bash", command, NULL, without, NULL, "./**", "it only reads", options)
 #define PHI__MODE_READS(command, without) PHI__MODE_BOTH(command, without, NULL)
@@ -38361,7 +38472,7 @@ PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out);
     "/dev/mapper/*|/dev/md[0-9]*|/dev/loop*|/dev/disk[0-9]*|/dev/rdisk*|/dev/nbd*|/dev/zd*|"       \
     "/dev/block/**"
 
-/* Programs that run the program they read, and programs that read from the network. */
+/* Programs that execute the code they read, and programs that read from the network. */
 #define PHI__MODE_READERS                                                                          \
     "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|."
 #define PHI__MODE_LANGUAGES                                                                        \
@@ -38582,10 +38693,10 @@ typedef struct phi__check_part {
     phi__subject *subject;
 } phi__check_part;
 
-enum { PHI__CHECK_SHOWN = 200 }; /* bytes of a command or a path in a message */
+enum { PHI__CHECK_SHOWN = 200 }; /* most bytes of a command or a path in a message */
 
 /* True if the command only sets variables that have small letters in their names. Variables that
-   change what programs do (PATH, LD_PRELOAD) have none. */
+   change what programs do (PATH, LD_PRELOAD) have no small letters. */
 static bool phi__check_only_variables(const phi__sh_command *c) {
     for (size_t i = 0; i < c->assigned_count; i++) {
         phi_str text = c->assigned[i].text;
@@ -38650,8 +38761,8 @@ static phi_status phi__check_part_now(phi__checking *checking, bool only_strict)
     return subject->lost ? PHI_NO_MEMORY : checking->each(checking->ctx, &part);
 }
 
-/* Decides on each command and each redirection of a line. For programs that only run others, and
-   for variables, only rules that ask or deny count. */
+/* Decides on each command and each redirection of a line. For a command that only runs others, or
+   only sets variables, only rules that ask or deny count. */
 static phi_status phi__check_commands(phi__checking *checking, const phi__shell *shell) {
     /* Files that keep nothing, and standard streams. /dev/stdin is not among them: writing to it
        changes the file that the command reads. */
@@ -38764,8 +38875,8 @@ static bool phi__always_quote(const phi__always *a, phi_str text, const char **o
 
 /* Appends a rule, unless there is one with the same command. */
 static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
-    /* The rule names the tool's source, except for the host's own shells and built-in tools.
-       Without a source, a rule allows no other source's tool with such a name. */
+    /* The rule names the tool's source, except for the host's own shells and built-in tools. A rule
+       without a source allows no other source's tool that has the name of one of these. */
     if ((a->source.len > 0 ||
          !phi__rules_own(a->permissions->shell_tools, phi_str_of(rule->tool))) &&
         !phi__always_quote(a, a->source, &rule->source))
@@ -38786,7 +38897,7 @@ static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
 /* For these commands, SCOPE_KIND allows all calls with these options and files of the workspace,
    since neither changes what the command does. For all others, only the exact words are allowed. */
 typedef struct phi__always_known {
-    const char *command; /* a pattern for each word that the rule keeps */
+    const char *command; /* the words that the rule keeps; each is a pattern */
     const char *options;
 } phi__always_known;
 
@@ -38803,7 +38914,7 @@ static const phi__always_known phi__always_commands[] = {
     {"git add", "-[AnuvN]|--all|--update|--dry-run|--verbose|--intent-to-add"},
     {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
 
-/* True if the command begins with words that match the pattern. *count is their number. */
+/* True if the command begins with *count words that match the pattern. */
 static bool phi__always_begins(const phi__sh_command *c, const char *command, size_t *count) {
     phi_str rest = phi_str_of(command), pattern;
     for (*count = 0; phi__wild_word(&rest, &pattern); (*count)++)
@@ -38825,7 +38936,7 @@ static bool phi__always_words(const phi__always *a, const phi__sh_command *c, si
     return phi__always_keep(a, &words, out);
 }
 
-/* For SCOPE_KIND: replaces *rule by a rule on all such commands, if that rule allows this one. */
+/* For SCOPE_KIND: widens *rule to all commands of this kind, if it then allows this command. */
 static phi_status phi__always_kind(const phi__always *a, phi__subject *subject,
                                    phi_permission_rule *rule) {
     const phi_permission_rule *which;
@@ -38852,7 +38963,7 @@ static phi_status phi__always_command(phi__always *a, phi__subject *subject) {
     for (size_t i = 0; i < c->count; i++)
         if (!c->words[i].known || c->words[i].text.len == 0)
             return phi__always_refuse(a, subject, "not all of its words are known");
-    phi_str name = phi__glob_name(c->words[0].text); /* /bin/rm and rm-9.1 are rm, too */
+    phi_str name = phi__glob_name(c->words[0].text); /* /bin/rm and rm-9.1 count as rm */
     while (name.len > 1 && strchr("0123456789.-", name.at[name.len - 1]) != NULL) name.len--;
     for (size_t i = 1; i < c->count && phi__str_is(name, "rm"); i++)
         if (phi__among(c->words[i].text, "-[!-]*[rR]*|-[rR]*|--r*"))
@@ -38922,8 +39033,8 @@ static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
     phi__always *a = (phi__always *)ctx;
     phi__subject *subject = part->subject;
     if (part->verdict == PHI_PERMISSION_ALLOW) return PHI_OK;
-    /* True if the rule itself asks. A rule that denies also asks, about calls that only may match
-       it, but no other rule overrides that. */
+    /* A rule that itself asks can be overridden. If a rule that denies only may match the call, the
+       verdict is also to ask, but no rule overrides this verdict. */
     if (part->rule != NULL && part->verdict == PHI_PERMISSION_ASK &&
         part->rule->verdict == PHI_PERMISSION_ASK && a->scope == PHI_PERMISSION_SCOPE_EXACT) {
         a->asked = true;
@@ -39123,7 +39234,7 @@ static void phi__perm_done(phi_hook *hook, uint32_t rounds) {
     hook->waited |= rounds < PHI__PERM_MOST ? rounds + 1 : (uint32_t)PHI__PERM_MOST;
 }
 
-/* Calls hook_fn for an allowed call. The reply so far, if any, replaces the arguments. */
+/* Calls hook_fn for an allowed call. If there is a reply already, it replaces the arguments. */
 static phi_verdict phi__perm_next(const phi_permissions *p, phi_hook *hook) {
     phi_hook inner = *hook;
     uint32_t asked = hook->waited & PHI__PERM_MOST;
@@ -39154,7 +39265,7 @@ static phi_verdict phi__perm_ask(phi_permissions *p, phi_hook *hook) {
     return verdict;
 }
 
-/* Calls the host's hooks. If one of them denies the call, it is denied. */
+/* Calls the host's hooks. If one of them denies the call, the call is denied. */
 static phi_verdict phi__perm_host(phi_permissions *p, phi_hook *hook, bool ask) {
     phi_verdict verdict = PHI_ALLOW;
     bool busy = p->busy;
@@ -39221,7 +39332,7 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     phi_memory_init(&memory, &desc.allocator, 0);
     p = (phi_permissions *)phi__alloc(&memory, sizeof *p);
     if (p == NULL) return phi__perm_refuse(error, PHI_NO_MEMORY, "no memory");
-    p->memory = memory; /* its count includes the object itself */
+    p->memory = memory; /* the copied count includes the object itself */
     phi_arena_init(&p->arena, &p->memory, 0);
     phi_arena_init(&p->rules_arena, &p->memory, 0);
     phi__buf_init(&p->why, &p->memory);
@@ -39318,7 +39429,7 @@ enum {
     PHI__PATHS_MOST = 4095,       /* bytes of the longest path that a file can have */
     PHI__PATHS_LETTERS_MOST = 32, /* option letters before a path in one word: "-tfile" */
     PHI__PATHS_TRIES_MOST = 4000, /* word parts of a line that are compared with paths */
-    PHI__PATHS_DEPTH = 32         /* levels of nesting in a tool's arguments */
+    PHI__PATHS_DEPTH = 32         /* most levels of nesting in a tool's arguments */
 };
 
 static bool phi__paths_holds(phi_str text, const char *chars) {
@@ -39432,7 +39543,7 @@ static phi_str phi__paths_shell(const phi__subject *subject, phi_str path, phi__
 
 /* ---- one word ---- */
 
-/* True if `glob` finds source files only ("*.c"), and `alternative` hidden ones (".env.*"). */
+/* True if `glob` finds only source files ("*.c"), and `alternative` hidden files (".env.*"). */
 static bool phi__paths_sources(phi_str glob, phi_str alternative) {
     static const char sources[] =
         "*.c|*.h|*.cc|*.hh|*.cpp|*.hpp|*.cxx|*.m|*.py|*.js|*.jsx|*.ts|*.tsx|*.mjs|*.vue|*.go|*.rs|"
@@ -39636,7 +39747,7 @@ static bool phi__paths_parts_of(phi__subject *subject, const phi_permission_rule
 }
 
 /* True if subject->command names a file of the rule. For a rule that allows, every directory and
-   every path of the command must be one of the rule's. */
+   every path of the command must match the rule. */
 static bool phi__paths_command(phi__subject *subject, const phi_permission_rule *rule) {
     const phi__sh_command *c = subject->command;
     const phi__sh_dirs *dirs = c->dirs;
@@ -39670,8 +39781,8 @@ static bool phi__paths_command(phi__subject *subject, const phi_permission_rule 
 enum {
     PHI__READS_RUN = 3,       /* letters in a row that count as a word */
     PHI__READS_CONTEXT = 3,   /* digits of a line count (-C 100) that shows most lines */
-    PHI__READS_OPERANDS = 16, /* operands of a command that are examined */
-    PHI__READS_CHOICES = 64   /* file patterns of a command; more count as all files */
+    PHI__READS_OPERANDS = 16, /* most operands of a command that are examined */
+    PHI__READS_CHOICES = 64   /* most file patterns of a command; more count as all files */
 };
 
 /* False if a file pattern is empty, or only leaves files out: "!*.c". */
@@ -39679,8 +39790,8 @@ static bool phi__reads_narrows(phi_str glob) { return glob.len > 0 && glob.at[0]
 
 /* ---- what a search looks for ---- */
 
-/* True if an alternative of a regular expression has a word that every line found must contain: the
-   word is in no group and no set, and its last letter is not optional. */
+/* True if an alternative of a regular expression has a word that must be in every matching line:
+   the word is in no group and no set, and its last letter is not optional. */
 static bool phi__reads_word(phi_str text) {
     size_t run = 0;
     unsigned open = 0;
@@ -39718,8 +39829,8 @@ static bool phi__reads_dumps(phi_str pattern) {
 
 typedef struct phi__reads_program {
     const char *names;
-    const char *deep;   /* option letters that make it read directories; NULL: it always does */
-    const char *longer; /* pattern of the long options that make it read directories */
+    const char *deep;   /* option letters with which it reads directories; NULL: it always does */
+    const char *longer; /* pattern of the long options with which it reads directories */
     const char *values; /* option letters that take a value */
     bool searches;      /* the first operand is the search pattern */
     bool shown;         /* hidden files are skipped */
@@ -39763,7 +39874,7 @@ PHI__FN void phi__reads_put(phi__buf *out, phi_str glob) {
     }
 }
 
-/* Adds the pattern `start` + `between` + `rest` to the command's `also`. */
+/* Adds a pattern to the command's `also`: the texts `start`, `between` and `rest` joined. */
 static void phi__reads_add(phi__reads *r, phi_str start, const char *between, phi_str rest,
                            bool below) {
     phi__sh_word *all;
@@ -39928,7 +40039,7 @@ static void phi__reads_operands(phi__reads *r) {
 
 static const phi__reads_program phi__reads_git_grep = {"", NULL, "", "ABCmef", true, false, false};
 
-/* Adds the file patterns that git itself expands; in "git grep" those after the search pattern. */
+/* Adds the file patterns that git itself expands. In "git grep", they follow the search pattern. */
 static void phi__reads_git(phi__reads *r) {
     static const char named[] = "ls-files|ls-tree|status|branch|tag|add|remote|config|check-ignore";
     const phi__sh_command *c = r->c;
@@ -40046,7 +40157,7 @@ static bool phi__hosts_number(phi_str host) {
     return odd || dots != 3;
 }
 
-/* Appends whatever a program may take for the host: no user name, no port, no last dot. */
+/* Appends the text that a program may take for the host, without user name, port and last dot. */
 static void phi__hosts_may(phi_str url, phi__buf *out) {
     size_t at = phi__hosts_scheme(url), end;
     if (at < url.len && url.at[at] == ':' && phi__hosts_remote(phi__str(url.at, at)))
@@ -40274,7 +40385,7 @@ static bool phi__rules_tired(phi__subject *subject, size_t work) {
     return subject->work > PHI__RULES_WORK_MOST;
 }
 
-/* True if the command is one of these programs, or may run one. */
+/* True if the command is one of these programs, or may run one of them. */
 static bool phi__rules_named(const phi__sh_command *c, const char *names) {
     for (size_t i = 0; i < c->count; i++) {
         if (i > 0 && c->quiet && !c->wraps) break;
@@ -40283,12 +40394,12 @@ static bool phi__rules_named(const phi__sh_command *c, const char *names) {
     return c->count == 0 && phi__among(phi__str("", 0), names);
 }
 
-/* True if a command calls the function that another one is in. */
+/* True if command `c` calls the function that contains command `in`. */
 static bool phi__rules_calls(const phi__sh_command *c, const phi__sh_command *in) {
     return c->count > 0 && in->function.len > 0 && phi_str_equal(c->words[0].text, in->function);
 }
 
-/* True if a command is one of these programs, or calls a function that contains one. */
+/* True if a command is one of these programs, or calls a function that contains one of them. */
 static bool phi__rules_runs(phi__subject *subject, const char *names, size_t index) {
     const phi__sh_command *all = subject->shell->commands, *c = &all[index];
     if (phi__rules_named(c, names)) return true;
@@ -40325,8 +40436,8 @@ static bool phi__rules_piped_to(phi__subject *subject, const phi_permission_rule
     return false;
 }
 
-/* True if the command, or a caller of the function that it is in, receives output of one of the
-   rule's programs: by a pipe, a substitution or a here-document. */
+/* True if the command receives output of one of the rule's programs by a pipe, a substitution or a
+   here-document. If the command is in a function, its caller may receive the output instead. */
 static bool phi__rules_piped(phi__subject *subject, const phi_permission_rule *rule) {
     const phi__sh_command *all = subject->shell->commands;
     if (phi__rules_piped_to(subject, rule, subject->index)) return true;
@@ -40388,8 +40499,8 @@ static bool phi__rules_choice(phi__subject *subject, const phi_permission_rule *
     return matches;
 }
 
-/* True if a search tool may read a file of the rule. It reads the files that match "include";
-   without "include", all files in its directory. */
+/* True if a search tool may read a file of the rule. The tool reads the files that match "include",
+   or, without "include", all files in its directory. */
 static bool phi__rules_searched(phi__subject *subject, const phi_permission_rule *rule) {
     phi_str include = phi_json_str(phi_json_get(subject->root, "include"), "");
     phi_str path = phi__rules_path_of(subject->root);
@@ -40437,7 +40548,7 @@ static bool phi__rules_argument(const phi__subject *subject, const phi_permissio
            phi__among(phi_json_str(member, ""), rule->matches);
 }
 
-/* True if the rule restricts the words of commands, or what commands work on. */
+/* True if the rule restricts commands: their words, options, input, paths or hosts. */
 static bool phi__rules_narrow(const phi_permission_rule *rule) {
     return (rule->command != NULL && strcmp(rule->command, "*") != 0) || rule->with != NULL ||
            rule->without != NULL || rule->piped != NULL || rule->path != NULL ||
@@ -40523,7 +40634,7 @@ static bool phi__rules_later(phi__subject *subject, const phi_permission_rule *r
         phi_str text = phi__rules_name(&part, true);
         size_t begin, end, k = 0;
         while (k < text.len && !phi__is_alnum(text.at[k])) k++;
-        /* A word that is partly an expansion or a pattern may become such a name. */
+        /* A word that is partly an expansion or a pattern may become the name of a program. */
         bool partly = k < text.len && (phi__rules_certain(text, &begin, &end) ||
                                        phi__str_find(text, 0, "$") == SIZE_MAX);
         if (!phi__wild_any(name, text, false) &&
@@ -40556,7 +40667,7 @@ static bool phi__rules_says(phi__subject *subject, const phi_permission_rule *ru
 PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules, phi__subject *subject,
                                          const phi_permission_rule **which) {
     phi_permission strictest = rules->otherwise, verdict;
-    bool settled = false; /* a rule allows this very call */
+    bool settled = false; /* a rule allows exactly this call */
     *which = NULL;
     for (size_t i = 0; i < rules->count; i++) {
         const phi_permission_rule *rule = &rules->rules[i];
@@ -40794,7 +40905,7 @@ typedef struct phi__sh {
     phi__sh_sort sort;
     const phi__sh_word *body; /* the here-document being read; NULL: none */
     phi__sh_here here[PHI__SH_HERE_MOST];
-    /* here-documents not read yet: all, and those of enclosing lists */
+    /* here-documents not read yet: of all lists; of the enclosing lists only */
     size_t here_count, here_outer;
 } phi__sh;
 
@@ -41141,7 +41252,7 @@ static void phi__sh_secret(phi__sh *p, const char *from) {
         phi__sh_doubt(p, "a variable with the name of a key or a password");
 }
 
-/* True if a "${" only takes a variable's value. Other forms assign, or evaluate the value. */
+/* True if a "${" only takes a variable's value. Other forms assign a value, or evaluate it. */
 static bool phi__sh_parameter(const phi__sh *p) {
     const char *at = p->at, *end = p->end;
     if (end - at > 1 && at[0] == '#' && at[1] != '}') at++;
@@ -41201,7 +41312,7 @@ static void phi__sh_arithmetic(phi__sh *p) {
     p->depth--;
 }
 
-/* Reads an expansion, or a $ alone, at a $ or a backquote. The buffer stays as it was. */
+/* At a $ or a backquote: reads an expansion, or a single $. The buffer stays as it was. */
 static void phi__sh_expansion(phi__sh *p, bool in_quotes) {
     char c = *p->at++, next = phi__sh_next(p, 0);
     if (c == '`')
@@ -41237,7 +41348,7 @@ typedef struct phi__sh_reading {
     size_t begin; /* start of the word in the buffer */
 } phi__sh_reading;
 
-/* Puts the source text in the buffer from `len` on, because its meaning is not known. */
+/* Replaces the buffer's text from `len` on by the source text, whose meaning is not known. */
 static void phi__sh_keep(phi__sh *p, phi__sh_reading *r, const char *from, size_t len) {
     r->word.known = false;
     p->buf.len = len;
@@ -41299,7 +41410,8 @@ static void phi__sh_parens(phi__sh *p) {
     p->depth--;
 }
 
-/* Reads a parenthesis in a word. After "=", it begins an array. False if it ends the word. */
+/* Reads a parenthesis in a word. After "=", the parenthesis begins an array. False if the word ends
+   before the parenthesis. */
 static bool phi__sh_paren(phi__sh *p, phi__sh_reading *r) {
     const char *from = p->at;
     size_t len = p->buf.len;
@@ -41430,7 +41542,7 @@ static void phi__sh_here_read(phi__sh *p, const phi__sh_here *here) {
         /* In a substitution, bash also ends a here-document at a line such as "END x)". */
         bool uncertain = line.len > n && memcmp(line.at, here->end.at, n) == 0 &&
                          memchr(line.at + n, ')', line.len - n) != NULL;
-        /* A continued line of an unquoted here-document may end it, or hide its end. */
+        /* A continued line of an unquoted here-document may end the document, or hide its end. */
         while (slashes < line.len && line.at[line.len - 1 - slashes] == '\\') slashes++;
         if (!here->quoted && slashes % 2 == 1) uncertain = true;
         /* In some shells, the end word right after a substitution ends the here-document. */
@@ -41658,7 +41770,7 @@ static void phi__sh_test_compared(phi__sh *p, const phi__sh_word *left) {
 
 static void phi__sh_test_all(phi__sh *p);
 
-/* Reads one test, which may be negated, or several tests in parentheses. */
+/* Reads one test, with or without a "!", or several tests in parentheses. */
 static void phi__sh_test_one(phi__sh *p) {
     phi__sh_word word, right;
     do phi__sh_lines(p);
@@ -41855,8 +41967,8 @@ static bool phi__sh_assigns(phi__sh *p, const char *from) {
 
 static void phi__sh_command_read(phi__sh *p, bool compound);
 
-/* Reads the body of a function after NAME (). The body must be a compound command, and no function;
-   only other shells accept a simple command. */
+/* Reads the body of a function after NAME (). The body must be a compound command other than a
+   function. A simple command is accepted only by other shells. */
 static void phi__sh_function(phi__sh *p, phi_str name) {
     phi_str outer = p->function;
     size_t i = p->out->count;
@@ -41872,7 +41984,7 @@ static void phi__sh_function(phi__sh *p, phi_str name) {
 }
 
 static void phi__sh_argument(phi__sh *p, phi__sh_command *command) {
-    /* A reserved word here is split over two lines, or has no meaning in this place. */
+    /* A reserved word in this place is split over two lines, or has no meaning. */
     static const char reserved[] =
         "!|{|}|[[][[]|if|then|else|elif|fi|do|done|for|while|until|case|esac|select|time|coproc|"
         "function|in|]]";
@@ -41932,7 +42044,7 @@ static bool phi__sh_closes(const phi__sh *p) {
 }
 
 /* If the commands from index `from` on call the function being defined at least `calls` times, adds
-   a command named like the classic fork bomb. Examples: f() { f | f & }, f() { f & f; }. */
+   a command with the name of the classic fork bomb. Examples: f() { f | f & }, f() { f & f; }. */
 static void phi__sh_bomb(phi__sh *p, size_t from, size_t calls) {
     phi__sh_word word = phi__dirs_word(":(){:|:&};:");
     size_t n = 0;
@@ -42299,7 +42411,7 @@ enum {
     PHI__WILD_ANY = 256,  /* any one character; a smaller value is this character */
     PHI__WILD_STAR,
     PHI__WILD_DEEP, /* any text, with slashes */
-    PHI__WILD_SET   /* + index of the set in the text */
+    PHI__WILD_SET   /* this value + index of the set in the text */
 };
 
 typedef struct phi__wild_tokens {
@@ -42360,7 +42472,7 @@ static bool phi__wild_takes(unsigned star, unsigned token) {
 /* True if the wildcard b[j] must not match the dot of a hidden file at a[i]. Only ** matches such a
    dot, and only if hidden files are not left out. If pattern `a` begins with **, the ** of `b`
    enters no hidden directory; otherwise every search would match ".ssh" and the files in it. With
-   PHI__WILD_ENTERED it enters hidden directories if `a` does not end in a star. */
+   PHI__WILD_ENTERED, this ** enters hidden directories if `a` does not end in a star. */
 static bool phi__wild_hides(const phi__wild_tokens *a, size_t i, const phi__wild_tokens *b,
                             size_t j, phi__wild_hidden hidden) {
     bool open = phi__wild_star_token(a->at[a->count - 1]);
@@ -42491,10 +42603,10 @@ PHI__FN bool phi__names_plain(phi_str name) {
    rule that denies asks about it instead. */
 
 enum {
-    PHI__SUSPECTS_DEPTH = 8,     /* levels of nested braces */
-    PHI__SUSPECTS_EXPANDED = 64, /* words of a command after its braces are expanded */
-    PHI__SUSPECTS_BRACES = 1024, /* bytes of a word with braces */
-    PHI__SUSPECTS_RUN = 32       /* words searched for a program that runs texts */
+    PHI__SUSPECTS_DEPTH = 8,     /* most levels of nested braces */
+    PHI__SUSPECTS_EXPANDED = 64, /* most words of a command after its braces are expanded */
+    PHI__SUSPECTS_BRACES = 1024, /* most bytes of a word with braces */
+    PHI__SUSPECTS_RUN = 32       /* most words searched for a program that runs texts */
 };
 
 static void phi__wrap_unknown(phi__shell *out, const char *why) {
@@ -42620,7 +42732,7 @@ static phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t
 
 /* ---- texts ---- */
 
-/* Adds the words from `first` on as a command. If piped, the command before may be its input. */
+/* Adds the words from `first` on as a command. If piped, the command before may write its input. */
 static void phi__suspects_end(phi__suspects *s, const phi__sh_command *from, size_t first,
                               bool piped) {
     if (s->count == first || s->lost) return;
@@ -42650,7 +42762,8 @@ static void phi__suspects_put(phi__suspects *s, phi_str text) {
 }
 
 /* Splits a text into words and commands. Words end at blanks, quotes and brackets; commands end at
-   operators of a shell. Words point into the text; those already there begin the first command. */
+   operators of a shell. Words point into the text. Words that are in the list already begin the
+   first command. */
 static void phi__suspects_more(phi__suspects *s, const phi__sh_command *from, phi_str text) {
     size_t i = 0, first = 0;
     bool piped = false;
@@ -42761,7 +42874,7 @@ static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
             phi__suspects_text(s, &c, c.assigned[i].text);
     phi__suspects_xargs(s, index);
     phi__suspects_aliases(s, &c);
-    /* env -SLINE and --split-string=LINE run LINE, even if it is one word. */
+    /* env -SLINE and --split-string=LINE run LINE, even if LINE is one word. */
     for (size_t i = 1; i < c.count && phi__str_is(last, "env"); i++) {
         phi_str text = c.words[i].text;
         size_t at = phi__str_find(text, 0, phi__str_starts(text, "--s") ? "=" : "S");
@@ -42812,10 +42925,10 @@ typedef struct phi__wrapper {
     const char *flags, *values; /* option letters without and with a value */
     unsigned operands;          /* number of operands before the command */
     bool assigns;               /* NAME=value may precede the command */
-    bool adds;                  /* the program adds unknown words after those of the command */
+    bool adds;                  /* the program adds unknown words after the command's words */
     bool opaque;                /* the program changes how the command runs: rules decide on both */
     const char *risky;          /* option letters that make the program opaque */
-    char dir;                   /* option letter of the command's directory; NUL: none */
+    char dir;                   /* option letter that sets the command's directory; NUL: none */
 } phi__wrapper;
 
 static const phi__wrapper phi__wrappers[] = {
@@ -42882,14 +42995,14 @@ static phi_status phi__wrap_line(const phi__wrapping *w, phi_str line) {
 
 /* ---- options ---- */
 
-/* Makes `dir` the directory of the command. False if there is no memory; w->lost is set. */
+/* Makes `dir` the directory of the command. Without memory, sets w->lost and returns false. */
 static bool phi__wrap_moves(phi__wrapping *w, const phi__sh_word *dir) {
     w->command.dirs = phi__dirs_go(w->arena, w->out, w->command.dirs, dir);
     w->lost = w->command.dirs == NULL;
     return !w->lost;
 }
 
-/* Reads a word of short options at *i. False if one of them is not known. */
+/* Reads a word of short options at *i. False if an option is not known. */
 static bool phi__wrap_short(phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
     phi_str text = w->command.words[*i].text;
     phi__sh_word value;
@@ -42960,7 +43073,7 @@ static phi_status phi__wrap_plain(phi__wrapping *w, const phi__wrapper *wrapper)
 
 /* ---- shells ---- */
 
-/* Returns the index of the script after -c and all options; 0 if there is none, or in doubt. */
+/* Returns the script's index after -c and all options; 0 if there is no script, or in doubt. */
 static size_t phi__wrap_script(phi__wrapping *w, bool *operands) {
     const phi__sh_command *c = &w->command;
     bool script = false;
@@ -43010,7 +43123,7 @@ static phi_status phi__wrap_shell(phi__wrapping *w, phi_str name) {
     return phi__wrap_line(w, input->text);
 }
 
-/* Parses the words from `first` to `end` as one line: all words of eval, the first word of trap. */
+/* Parses the words from `first` to `end` as one line: for eval all words, for trap the first. */
 static phi_status phi__wrap_eval(phi__wrapping *w, size_t first, size_t end) {
     phi__buf line;
     phi_str text;
@@ -43121,7 +43234,8 @@ static phi_status phi__wrap_exec(phi__wrapping *w, size_t begin, size_t exec, si
 }
 
 /* Adds the command of each -exec, up to ";" or "+". A "+" ends a command after {} only, but in
-   busybox anywhere. Words after an -exec are examined again: it may be the value of a test. */
+   busybox anywhere. Words after an -exec are examined again, because this -exec may be a test's
+   value. */
 static phi_status phi__wrap_find(phi__wrapping *w) {
     const phi__sh_command *c = &w->command;
     size_t from, starts, begin = phi__wrap_starts(c, &from, &starts);
@@ -43190,11 +43304,11 @@ PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *o
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_SERVE
-#if PHI__IMP_SERVE != 0xab5762fd
+#if PHI__IMP_SERVE != 0x140758a4
 #error "phi: two versions of src/serve in one file"
 #endif
 #else
-#define PHI__IMP_SERVE 0xab5762fd
+#define PHI__IMP_SERVE 0x140758a4
 
 /* ---- src/serve/serve_in.h ---- */
 
@@ -43227,7 +43341,7 @@ typedef struct phi__http_head_limits {
     uint32_t max_headers;    /* default 100 */
 } phi__http_head_limits;
 
-/* The head of a request. Strings point into it and are valid until it is cleared. */
+/* The head of a request. Strings point into the head and are valid until it is cleared. */
 typedef struct phi__http_head {
     phi_str method;    /* as received: a token, case-sensitive */
     phi_str target;    /* as received */
@@ -43239,7 +43353,7 @@ typedef struct phi__http_head {
     bool http_1_0;
     bool keep_alive;       /* the connection may serve another request */
     bool expects_continue; /* the body waits for "100 Continue" */
-    bool chunked;          /* a chunked body; else length is its length */
+    bool chunked;          /* the body is chunked; otherwise `length` is its length */
     uint64_t length;
 
     int refused; /* HTTP status of the refusal, or 0 */
@@ -43295,9 +43409,9 @@ typedef struct phi__serve_desc {
     void *ctx;
 } phi__serve_desc;
 
-/* Listens. PHI_BAD_ARG: the address is no literal, or no loopback address and any_address is not
-   set. PHI_REFUSED: the port is in use or not permitted. `message` gets a terminated text with the
-   reason; it may be NULL if its size is 0. */
+/* Listens. PHI_BAD_ARG: the address is not a literal, or is not a loopback address and any_address
+   is not set. PHI_REFUSED: the port is in use or not permitted. `message` gets a terminated text
+   with the reason; it may be NULL if its size is 0. */
 PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi__serve **out,
                                   char *message, size_t message_size);
 PHI__FN uint16_t phi__serve_port(const phi__serve *serve);
@@ -43306,20 +43420,22 @@ PHI__FN size_t phi__serve_connections(const phi__serve *serve);
 /* Ends all exchanges (`gone`), and closes all connections and the port. NULL is harmless. */
 PHI__FN void phi__serve_free(phi__serve *serve);
 
-/* Keeps an exchange after `request` has returned. calls is copied; ctx is for its functions. */
+/* Keeps an exchange after `request` has returned. `calls` is copied; ctx is passed to its
+   functions. */
 PHI__FN void phi__serve_keep(phi__serve_exchange *exchange, const phi__serve_calls *calls,
                              void *ctx);
 
 /* Sends a whole answer; everything is copied. The server adds Content-Length, Connection and Date.
-   The exchange is over, except after PHI_BAD_ARG: an invalid header, a status below 200 or above
-   599, or an answer that has already begun. PHI_NO_MEMORY: the connection was closed. */
+   The exchange is then over. PHI_BAD_ARG: an invalid header, a status below 200 or above 599, or an
+   answer that has already begun; the exchange is not over. PHI_NO_MEMORY: the connection was
+   closed. */
 PHI__FN phi_status phi__serve_reply(phi__serve_exchange *exchange, int http_status,
                                     const phi__header *headers, size_t header_count, phi_str body);
 
 /* Sends the status and a message (or NULL) as plain text, like phi__serve_reply. */
 PHI__FN void phi__serve_refuse(phi__serve_exchange *exchange, int http_status, const char *message);
 
-/* Begins a streamed answer: chunked, or with HTTP/1.0 up to the end of the connection. PHI_BAD_ARG
+/* Begins a streamed answer. It is chunked; with HTTP/1.0 it ends with the connection. PHI_BAD_ARG
    as for phi__serve_reply. PHI_NO_MEMORY: nothing was sent. */
 PHI__FN phi_status phi__serve_begin(phi__serve_exchange *exchange, int http_status,
                                     const phi__header *headers, size_t header_count);
@@ -43343,22 +43459,22 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange); /* closes the conne
    A refusal is an HTTP status and a message. Nothing more can be read from the connection then. */
 
 #ifndef PHI_NO_LISTEN
-/* limits is copied; zeros mean defaults. */
+/* Zeros in `limits` mean defaults. The struct is copied. */
 PHI__FN void phi__http_head_init(phi__http_head *head, phi_memory *memory,
                                  const phi__http_head_limits *limits);
-PHI__FN void phi__http_head_clear(phi__http_head *head); /* for the next request */
+PHI__FN void phi__http_head_clear(phi__http_head *head); /* prepares for the next request */
 PHI__FN void phi__http_head_free(phi__http_head *head);  /* may be called twice */
 
 /* Reads bytes up to the end of the head, and sets *used. PHI_OK: the head is complete. PHI_BUSY:
    more bytes are needed. PHI_PARSE: refused. */
 PHI__FN phi_status phi__http_head_read(phi__http_head *head, const char *bytes, size_t len,
                                        size_t *used);
-PHI__FN bool phi__http_head_begun(const phi__http_head *head); /* true after a byte of a request */
+PHI__FN bool phi__http_head_begun(const phi__http_head *head); /* true after the first byte */
 PHI__FN void phi__http_head_body_init(phi__http_head_body *body, const phi__http_head *head);
 
-/* Reads bytes of the body, and sets *used. *piece: the part that belongs to the body; may be empty.
-   PHI_OK: the body is complete. PHI_BUSY: call again, with more if all were used. PHI_PARSE:
-   refused. */
+/* Reads bytes of the body, and sets *used. *piece: the part of the bytes that belongs to the body;
+   may be empty. PHI_OK: the body is complete. PHI_BUSY: call again, with more bytes if all were
+   used. PHI_PARSE: refused. */
 PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const char *bytes,
                                             size_t len, size_t *used, phi_str *piece);
 #endif
@@ -43594,7 +43710,7 @@ static phi_status phi__head_parse(phi__http_head *head) {
     size_t at = head->bytes.at[0] == '\r' ? 2 : 0, n = head->lines - 1;
     phi_status status = phi__head_request_line(head, phi__head_line(&head->bytes, &at));
     if (status != PHI_OK) return status;
-    if (n > 0) { /* `room` is NULL here: a head is parsed once */
+    if (n > 0) { /* `room` is still NULL, because a head is parsed once */
         head->room = (phi__header *)phi__alloc(head->memory, n * sizeof *head->room);
         if (head->room == NULL) return PHI_NO_MEMORY;
         head->room_count = n;
@@ -43609,7 +43725,7 @@ static phi_status phi__head_parse(phi__http_head *head) {
     return status;
 }
 
-/* Checks the byte c, which was just added to `bytes`. PHI_OK: it ends the head. */
+/* Checks the byte c, which was just added to `bytes`. PHI_OK: c ends the head. */
 static phi_status phi__head_byte(phi__http_head *head, char c) {
     size_t len = head->bytes.len - head->line_at; /* length of the line, with c */
     bool after_cr = len > 1 && head->bytes.at[head->bytes.len - 2] == '\r';
@@ -43640,7 +43756,7 @@ static phi_status phi__head_byte(phi__http_head *head, char c) {
 
 typedef enum phi__head_state {
     PHI__HEAD_DONE,
-    PHI__HEAD_FIXED, /* `left` bytes follow, and nothing else */
+    PHI__HEAD_FIXED, /* `left` bytes follow; then the body ends */
     PHI__HEAD_SIZE,
     PHI__HEAD_EXTENDED, /* after the ';' of a size */
     PHI__HEAD_SIZE_LF,
@@ -43858,8 +43974,8 @@ struct phi__serve_exchange {
     bool expects_continue; /* "100 Continue" was not sent yet */
     bool chunked;          /* the answer is chunked */
     bool kept;             /* phi__serve_keep was called */
-    bool soon;             /* the timer is set to now, not to a deadline */
-    bool eof, shut;        /* eof: the peer has ended sending; shut: we have ended */
+    bool soon;             /* the timer is set to fire now, not at a deadline */
+    bool eof, shut;        /* eof: the peer has ended sending; shut: we have ended sending */
 };
 
 struct phi__serve {
@@ -43870,7 +43986,7 @@ struct phi__serve {
     phi__watch watch;
     phi__timer timer; /* tries again to watch the port */
     phi__list live, dead;
-    size_t count; /* number in `live` */
+    size_t count; /* number of connections in `live` */
     uint32_t busy;
     bool freed;
 };
@@ -43924,8 +44040,8 @@ static const char *phi__serve_reason(int http_status) {
     return "Unknown";
 }
 
-/* True if the headers can be sent: names are tokens, values have no control characters, and none is
-   set by the server itself. */
+/* True if the headers can be sent: names are tokens, values have no control characters, and the
+   server does not set these headers itself. */
 static bool phi__serve_fit(const phi__header *headers, size_t count) {
     static const char *const own[] = {"Connection", "Content-Length", "Date", "Transfer-Encoding"};
     for (size_t k = 0; k < count; k++) {
@@ -43965,7 +44081,7 @@ typedef union phi__port_address {
     struct sockaddr_in6 v6;
 } phi__port_address;
 
-/* Parses an address. Returns its length in bytes, or 0 if it is no literal. */
+/* Parses an address. Returns its length in bytes, or 0 if the text is not a literal. */
 static socklen_t phi__port_read(const char *text, uint16_t port, phi__port_address *out) {
     memset(out, 0, sizeof *out);
     if (inet_pton(AF_INET, text, &out->v4.sin_addr) == 1) {
@@ -44075,7 +44191,7 @@ static void phi__conn_leave(phi__serve *s) {
     while (s->dead.first != NULL) {
         phi__serve_exchange *c = phi__conn_of(s->dead.first);
         phi__list_take(&s->dead, &c->link);
-        phi__http_head_free(&c->head); /* a callback may have borrowed from it and from `in` */
+        phi__http_head_free(&c->head); /* callbacks may have borrowed from head and `in` */
         phi__buf_free(&c->in);
         phi__buf_free(&c->out);
         phi__free(memory, c, sizeof *c);
@@ -44143,7 +44259,7 @@ static void phi__conn_queued(phi__serve_exchange *c) {
     }
 }
 
-/* Removes the bytes of a failed append. Returns PHI_NO_MEMORY. */
+/* Removes the bytes of an append to `out` that failed. Returns PHI_NO_MEMORY. */
 static phi_status phi__conn_undo(phi__serve_exchange *c, size_t len) {
     c->out.len = len;
     c->out.failed = false;
@@ -44226,7 +44342,7 @@ static phi_status phi__serve_put_head(phi__serve_exchange *c, int http_status,
     if (c->out_state != PHI__CONN_OPEN || http_status < 200 || http_status > 599 ||
         !phi__serve_fit(headers, count))
         return PHI_BAD_ARG;
-    /* True below if the connection can serve another request after this answer. */
+    /* keep_alive stays true if the connection can serve another request after this answer. */
     bool drops = c->in_state == PHI__CONN_BODY && !c->expects_continue && c->body.refused == 0 &&
                  !c->head.chunked && c->body.left <= PHI__SERVE_DROP_BYTES;
     c->keep_alive = c->keep_alive && !c->eof && !phi__port_full(c->serve) &&
@@ -44336,8 +44452,7 @@ static void phi__serve_begin_exchange(phi__serve_exchange *c) {
     }
     if (c->out_state != PHI__CONN_OPEN || !c->expects_continue || phi__conn_unread(c) > 0) return;
     phi__buf_text(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
-    if (c->out.failed)
-        (void)phi__conn_undo(c, 0); /* the peer sends the body after a while anyway */
+    if (c->out.failed) (void)phi__conn_undo(c, 0); /* the peer then sends the body after a delay */
     c->expects_continue = false;
     phi__conn_queued(c);
 }
@@ -44362,7 +44477,7 @@ static bool phi__serve_read_head(phi__serve_exchange *c) {
     return false;
 }
 
-/* Keeps or ends the connection after all of an answer was sent. */
+/* Keeps or ends the connection after the whole answer was sent. */
 static void phi__serve_sent(phi__serve_exchange *c) {
     if (c->out_state != PHI__CONN_ENDED || phi__conn_waiting(c) > 0) return;
     c->write_by_us = UINT64_MAX;
@@ -44388,7 +44503,7 @@ static void phi__serve_run(phi__serve_exchange *c) {
         else
             more = c->in_state == PHI__CONN_BODY && phi__serve_read_body(c);
     }
-    c->soon = false; /* requests of callbacks are handled below */
+    c->soon = false; /* the code below does the work that callbacks asked for */
     if (c->fd >= 0) phi__conn_flush(c);
     if (c->fd >= 0) phi__serve_sent(c);
     if (c->fd < 0) return;
@@ -44644,11 +44759,11 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x187a2f5b
+#if PHI__IMP_MCP != 0x2aa0179e
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x187a2f5b
+#define PHI__IMP_MCP 0x2aa0179e
 
 /* ---- src/mcp/mcp_in.h ---- */
 
@@ -44671,7 +44786,7 @@ static inline phi_arena phi__arena_of(phi_memory *memory, size_t first_block_byt
     return arena;
 }
 
-/* Sets a timer. With PHI_UNLIMITED the timer keeps a place and does not fire. */
+/* Sets a timer. With PHI_UNLIMITED the timer has a place in the heap but does not fire. */
 static inline phi_status phi__mcp_timer_in(phi__io *io, phi__timer *timer, uint64_t ms) {
     bool never = ms == PHI_UNLIMITED;
     return phi__io_timer_set(io, timer, never ? UINT64_MAX : phi__io_now_us(io) + ms * 1000);
@@ -44704,19 +44819,19 @@ typedef struct phi__mcp_link_table {
     /* Begins to connect. phi__mcp_up or phi__mcp_down follows. May be called again after
        phi__mcp_down. */
     phi_status (*open)(phi__mcp_link *link);
-    /* Sends a message, and copies data that it needs later. PHI_FULL: too many messages wait;
+    /* Sends a message, and copies data that the link needs later. PHI_FULL: too many messages wait;
        phi__mcp_drained follows. After other failures the message is lost. */
     phi_status (*send)(phi__mcp_link *link, phi__out *out);
-    /* The answer was reported or is not wanted any more. The session may free `out` afterwards.
-       Called only while out->of_link is not NULL. */
+    /* Ends the link's use of `out`: the answer was reported or is not wanted any more. The session
+       may free `out` afterwards. Called only while out->of_link is not NULL. */
     void (*forget)(phi__mcp_link *link, phi__out *out);
-    /* Tells the version for headers, and its era. NULL: unknown until the next handshake. */
+    /* Sets the version for headers, and its era. NULL: unknown until the next handshake. */
     void (*agreed)(phi__mcp_link *link, const char *version, bool modern);
     /* Legacy eras, after the handshake: opens the stream for the server's own messages, if any. */
     void (*listen)(phi__mcp_link *link);
     /* Ends the connection politely. phi__mcp_down with PHI_OK follows. */
     void (*close)(phi__mcp_link *link);
-    void (*free)(phi__mcp_link *link);                          /* at once, in any state */
+    void (*free)(phi__mcp_link *link);                          /* frees at once, in any state */
     void (*info)(const phi__mcp_link *link, phi_mcp_info *out); /* adds to *out; may be NULL */
     phi_str (*errors)(const phi__mcp_link *link);               /* text from stderr; may be NULL */
 } phi__mcp_link_table;
@@ -44731,8 +44846,8 @@ typedef phi_status (*phi__mcp_open_link)(phi_mcp *mcp, phi__mcp_link **out);
 
 typedef phi_status (*phi__mcp_open_join)(phi_mcp *mcp);
 
-/* Makes a connection, which begins to open in the next step. joins: functions that make the parts;
-   each calls phi__mcp_join. After a failure, phi_last_error has the message. */
+/* Makes a connection, which begins to open in the next step. `joins` are functions that make the
+   parts; each calls phi__mcp_join. After a failure, phi_last_error has the message. */
 PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
                                      phi__mcp_open_link link, const phi__mcp_open_join *joins,
                                      size_t count, phi_mcp **out);
@@ -44742,14 +44857,14 @@ typedef struct phi__mcp_part {
     void (*ready)(phi_mcp *mcp, void *part); /* the handshake is done; requests can be sent */
     /* The connection is lost or closed. All requests have ended. */
     void (*down)(phi_mcp *mcp, void *part);
-    /* Handles a notification; params may be NULL. True: it belongs to this part. */
+    /* Handles a notification; params may be NULL. True: the notification belongs to this part. */
     bool (*notified)(phi_mcp *mcp, void *part, phi_str method, const phi_json *params);
     /* Handles a request of the server; params are borrowed during the call. call: the tool call
        that the request concerns, or zero. True: the part takes the request and answers once, now or
        later, with phi__mcp_answer. */
     bool (*asked)(phi_mcp *mcp, void *part, phi_str method, const phi_json *params, phi_call call,
                   phi_agent agent, uint64_t ask);
-    void (*unasked)(phi_mcp *mcp, void *part, uint64_t ask); /* cancelled; do not answer */
+    void (*unasked)(phi_mcp *mcp, void *part, uint64_t ask); /* request cancelled; do not answer */
     /* Adds members to the client's capabilities for the current era. */
     phi_status (*capabilities)(phi_mcp *mcp, void *part, phi_json *into, phi_arena *arena);
     /* True if agents use the part. phi_mcp_free then refuses. */
@@ -44779,7 +44894,7 @@ PHI__FN bool phi__mcp_own_pairs(phi_arena *arena, const phi_mcp_pair **pairs, si
 /* Adds a part before the connection opens. `part` is NULL or allocated from mcp->memory. */
 PHI__FN void phi__mcp_join(phi_mcp *mcp, const phi__mcp_part *table, void *part);
 PHI__FN bool phi__mcp_modern(const phi_mcp *mcp);
-PHI__FN phi_str phi__mcp_name(const phi_mcp *mcp); /* for messages */
+PHI__FN phi_str phi__mcp_name(const phi_mcp *mcp); /* name of the server for messages */
 
 /* Returns the part that was joined with this table, or NULL. */
 PHI__FN void *phi__mcp_session_part(const phi_mcp *mcp, const phi__mcp_part *table);
@@ -44790,7 +44905,7 @@ PHI__FN void *phi__mcp_session_part(const phi_mcp *mcp, const phi__mcp_part *tab
 PHI__FN void phi__mcp_hold(phi_mcp *mcp);
 PHI__FN void phi__mcp_settle(phi_mcp *mcp);
 
-/* Calls desc->event_fn, which may free the connection. False: it was freed. */
+/* Calls desc->event_fn, which may free the connection. False: the connection was freed. */
 PHI__FN bool phi__mcp_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, phi_str before,
                            phi_str text);
 
@@ -44800,9 +44915,9 @@ typedef struct phi__req_desc {
     phi_str name;                /* value of the header Mcp-Name */
     const phi_mcp_pair *headers; /* copied */
     size_t header_count;
-    uint32_t timeout_ms, max_timeout_ms; /* 0: the values of the connection */
+    uint32_t timeout_ms, max_timeout_ms; /* 0: as for the connection */
     phi_call call;                       /* the tool call that the request serves; zero: none */
-    phi_agent agent;                     /* gets questions; zero: of `call`, or desc->agent */
+    phi_agent agent;                     /* gets questions; zero: call's or desc's agent */
     bool task;                           /* the answer may be a task, if the era has tasks */
     bool stream;                         /* true for subscriptions/listen */
     void (*progress)(void *ctx, double progress, double total, phi_str message);
@@ -44812,7 +44927,7 @@ typedef struct phi__req_desc {
     phi_str meta; /* the caller's members of _meta, JSON text without brackets; copied */
 } phi__req_desc;
 
-/* Makes a request. `done` is called later, never inside phi__mcp_send; if mcp is freed, with
+/* Makes a request. `done` is called later, never inside phi__mcp_send. If mcp is freed, `done` gets
    PHI_CANCELLED. PHI_MISUSE: the connection is not ready. A stream has no deadline; its `done`
    means that the stream has ended. If a server of the modern era asks for input (input_required),
    the session gets the input from the parts (`asked`) and repeats the request. */
@@ -44832,7 +44947,7 @@ PHI__FN phi_status phi__mcp_notify(phi_mcp *mcp, const char *method, phi_str par
    answer is an error with the code and the message. */
 PHI__FN void phi__mcp_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
                              const char *message);
-PHI__FN void phi__url_escape(phi__buf *out, phi_str text); /* all but A-Za-z0-9-._~ */
+PHI__FN void phi__url_escape(phi__buf *out, phi_str text); /* keeps only A-Za-z0-9-._~ */
 
 /* ---- src/mcp/mcp_content_in.h ---- */
 
@@ -44845,12 +44960,13 @@ PHI__FN void phi__url_escape(phi__buf *out, phi_str text); /* all but A-Za-z0-9-
 /* Reads one block. Strings point into the block's tree or the arena. False: no memory. */
 PHI__FN bool phi__content_block(const phi_json *block, phi_arena *arena, phi_content *out);
 
-/* Reads an array of blocks, or one block, into the arena. *count is 0 for other values. False: no
-   memory. */
+/* Reads an array of blocks, or one block, into the arena. For any other value, *count is 0. False:
+   no memory. */
 PHI__FN bool phi__content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
                                size_t *count);
 
-/* Replaces media by "[image]", "[document]" or "[audio]": models accept none from an assistant. */
+/* Replaces media by "[image]", "[document]" or "[audio]", because models accept no media from an
+   assistant. */
 PHI__FN void phi__content_of_assistant(phi_content *content, size_t count);
 
 enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* most bytes of a schema's text */
@@ -44880,8 +44996,8 @@ PHI__FN phi_status phi__xhead_of(const phi_json *schema, const phi_json *argumen
                                  phi_arena *arena, phi_mcp_pair **out, size_t *count);
 
 /* Encodes a header's value. A plain value is kept: characters 0x20 to 0x7E, no space at either end,
-   not the form "=?base64?...?=". Others get that form. Terminated, in the arena. False: no
-   memory. */
+   not the form "=?base64?...?=". Other values are encoded in that form. The result is terminated,
+   in the arena. False: no memory. */
 PHI__FN bool phi__xhead_encode(phi_arena *arena, phi_str value, phi_str *out);
 
 /* ---- src/mcp/mcp_oauth_in.h ---- */
@@ -44908,8 +45024,8 @@ typedef struct phi__oauth phi__oauth;
 #ifndef PHI_NO_LISTEN
 /* Listens on 127.0.0.1; port 0 means any port. path is borrowed until phi__redirect_free. `got` is
    called with the query of each GET of the path, without '?', borrowed during the call. If `got`
-   returns PHI_OK, the browser shows that the page can be closed, else that no authorization waits
-   for the redirect. Fails as phi__serve_new does. */
+   returns PHI_OK, the browser shows that the page can be closed; otherwise, that no authorization
+   waits for the redirect. Fails as phi__serve_new does. */
 PHI__FN phi_status phi__redirect_new(phi__io *io, uint16_t port, const char *path,
                                      phi_status (*got)(void *ctx, phi_str query), void *ctx,
                                      phi__redirect **out, char *message, size_t message_size);
@@ -44936,8 +45052,8 @@ typedef struct phi__oauth_listener {
 } phi__oauth_listener;
 
 /* Makes the object; sends nothing. memory must outlive a callback that frees the object. url: the
-   MCP server. desc is borrowed until phi__oauth_free; client_name too, for a desc that has none.
-   PHI_BAD_ARG: the url is unusable. */
+   MCP server. desc and client_name are borrowed until phi__oauth_free; client_name is used if the
+   desc has none. PHI_BAD_ARG: the url is unusable. */
 PHI__FN phi_status phi__oauth_new(phi_runtime *rt, phi_memory *memory,
                                   const phi_mcp_oauth_desc *desc, phi_str url,
                                   const char *client_name, const phi__oauth_listener *listener,
@@ -44951,8 +45067,8 @@ PHI__FN void phi__oauth_free(phi__oauth *oauth);
    file or phi_step. */
 PHI__FN phi_status phi__oauth_header(phi__oauth *oauth, phi_str *value);
 
-/* Appends the value of the header DPoP, signed by the host's key, if the token is bound to it.
-   After a failure, phi_last_error has the message. */
+/* Appends the value of the header DPoP, signed by the host's key, if the token is bound to that
+   key. After a failure, phi_last_error has the message. */
 PHI__FN phi_status phi__oauth_proof(phi__oauth *oauth, const char *method, phi_str url,
                                     phi__buf *out);
 
@@ -44985,7 +45101,7 @@ typedef enum phi__oauth_reach {
     PHI__OAUTH_LOOPBACK
 } phi__oauth_reach;
 
-/* The parts of an http or https URL. They point into its text. */
+/* The parts of an http or https URL. They point into the text of the URL. */
 typedef struct phi__oauth_url {
     phi_str origin, host;
     phi_str path;  /* begins with a slash; may be empty */
@@ -45006,12 +45122,12 @@ PHI__FN bool phi__url_same_host(const phi__oauth_url *a, const phi__oauth_url *b
 /* True if `resource` is the server's URL or contains it (RFC 8707). */
 PHI__FN bool phi__url_covers(phi_str resource, const phi__oauth_url *server);
 
-/* Appends the URL as a resource: origin in lower case, without fragment and (if there is no query)
-   last slash. */
+/* Appends the URL as a resource: the origin in lower case, no fragment, and no last slash unless
+   there is a query. */
 PHI__FN void phi__url_put_resource(phi__buf *out, const phi__oauth_url *url);
 
-/* These write the well-known URLs to `out` in the order of trying. Return the count; 0: no
-   memory. */
+/* These write the well-known URLs to `out` in the order in which they are tried. They return the
+   count; 0: no memory. */
 enum { PHI__OAUTH_KNOWN = 3 };
 PHI__FN size_t phi__url_resources(phi_arena *arena, const phi__oauth_url *server,
                                   phi_str out[PHI__OAUTH_KNOWN]);
@@ -45060,8 +45176,8 @@ typedef struct phi__oauth_resource {
     phi_str scopes;   /* scopes_supported; may be empty */
 } phi__oauth_resource;
 
-/* Reads metadata of a resource. preferred: the issuer to choose if it is listed; else the first is
-   chosen. PHI_PARSE: not such a document. *fault is static. */
+/* Reads metadata of a resource. Chooses the issuer `preferred` if it is listed, otherwise the first
+   issuer. PHI_PARSE: the text is not such a document. *fault is static. */
 PHI__FN phi_status phi__oaw_resource(phi_arena *arena, phi_str text, phi_str preferred,
                                      phi__oauth_resource *out, const char **fault);
 
@@ -45081,8 +45197,8 @@ typedef struct phi__oauth_server {
     bool s256, documents, names_itself, offline; /* documents: client id metadata documents */
 } phi__oauth_server;
 
-/* Reads metadata of an authorization server. person: authorization_endpoint is required. PHI_PARSE:
-   not such a document. *fault is static. */
+/* Reads metadata of an authorization server. If `person`, authorization_endpoint is required.
+   PHI_PARSE: not such a document. *fault is static. */
 PHI__FN phi_status phi__oaw_server(phi_arena *arena, phi_str text, bool person,
                                    phi__oauth_server *out, const char **fault);
 PHI__FN bool phi__oauth_has(phi_str set, phi_str scope);
@@ -45133,13 +45249,13 @@ typedef struct phi__oauth_sent {
 
 /* Results of the authorization under way, in its arena. */
 typedef struct phi__oauth_found {
-    phi__oauth_dare dare; /* the challenge that started it */
+    phi__oauth_dare dare; /* the challenge that started the authorization */
     phi_str try_at[1 + PHI__OAUTH_KNOWN];
     size_t tries, tried;
     phi__oauth_resource resource;
     phi__oauth_server server;
     bool legacy;       /* there are no metadata of the resource */
-    const char *fault; /* fault of an answer that was no server's metadata, or NULL */
+    const char *fault; /* fault of an answer that was not metadata of a server, or NULL */
 } phi__oauth_found;
 
 /* The values that one authorization sends. */
@@ -45160,7 +45276,7 @@ typedef struct phi__oauth_grant {
     uint32_t method;  /* how the client authenticates */
     uint32_t kind;    /* a phi_mcp_grant: who is authorized */
     bool dpop;        /* bound to the host's key */
-    int64_t until_ms; /* end, in Unix time; INT64_MAX: unknown */
+    int64_t until_ms; /* expiry, in Unix time; INT64_MAX: unknown */
     int64_t renew_ms; /* refresh from this time on */
     int64_t since_ms; /* time of receipt; 0: before this process */
     bool refreshed;   /* got with a refresh token */
@@ -45173,7 +45289,7 @@ typedef struct phi__oauth_client {
     phi_str redirect;   /* redirect URI of the registration */
     phi_str scope;      /* scopes of the registration */
     uint32_t method;    /* PHI__OAUTH_NONE, _BASIC, _POST or _KEY */
-    int64_t until_ms;   /* end of the secret; INT64_MAX: none */
+    int64_t until_ms;   /* expiry of the secret; INT64_MAX: never */
     bool registered;    /* registered by this library */
 } phi__oauth_client;
 
@@ -45186,17 +45302,17 @@ struct phi__oauth {
     phi__oauth_listener listener;
     phi_arena base; /* strings of `url` and `resource` */
     phi__oauth_url url;
-    phi_str resource; /* resource if no metadata name one */
+    phi_str resource; /* the resource, if no metadata name one */
     phi__oauth_step step;
     bool loaded;     /* the store was read */
     bool waiting;    /* `changed` must be called */
     bool unkept;     /* the store refused the token; the host does not know yet */
-    bool renewing;   /* a refused token is refreshed; a new authorization may follow */
+    bool renewing;   /* a refused token is being refreshed; a new authorization may follow */
     bool registered; /* this authorization has already registered a client */
-    bool cancelled;  /* signed out */
+    bool cancelled;  /* the host has signed out */
     bool nonced;     /* the request was already repeated with a nonce */
     bool calling, gone;
-    bool signing, signs_out; /* while the host's key signs; sign out afterwards */
+    bool signing, signs_out; /* signing: the host's key signs now; signs_out: sign out afterwards */
     phi__timer timer;
     uint64_t deadline_us;
     uint64_t retry_us;                  /* no refresh before this time */
@@ -45220,7 +45336,7 @@ PHI__FN phi_status phi__oauth_fail(phi__oauth *o, phi_status status, const char 
     PHI_PRINTF(3, 4);
 
 /* Returns the first `most` bytes of a server's text for a message. Secrets are hidden before the
-   cut, so no part of one is left. */
+   cut, so no part of a secret is left. */
 PHI__FN const char *phi__oauth_shown(phi__oauth *o, phi_str text, size_t most);
 
 /* Sends a GET request; the step must be set. Returns PHI_BUSY or a failure. what: static, for
@@ -45239,11 +45355,11 @@ PHI__FN void phi__oauth_nonce(phi__buf *nonce, phi_str headers);
 
 /* True if a person authorizes. */
 PHI__FN bool phi__oauth_person(const phi__oauth *o);
-PHI__FN void phi__oauth_wake(phi__oauth *o); /* the timer fires in the next step */
+PHI__FN void phi__oauth_wake(phi__oauth *o); /* makes the timer fire in the next step */
 
 /* Chooses or registers o->client. Needs o->ask.redirect and o->ask.scope. (mcp_oauth_client.c) */
 PHI__FN phi_status phi__oac_choose(phi__oauth *o);
-PHI__FN phi_status phi__oac_registered(phi__oauth *o); /* handles the answer */
+PHI__FN phi_status phi__oac_registered(phi__oauth *o); /* handles the answer to a registration */
 
 /* Sets o->client to the client of the grant, to refresh it. False: the client is unknown. */
 PHI__FN bool phi__oac_recall(phi__oauth *o);
@@ -45281,7 +45397,7 @@ PHI__FN void phi__form_authorize(phi__buf *out, phi_str endpoint, const phi__oau
 PHI__FN void phi__form_code(phi__buf *out, const phi__oauth_client *client,
                             const phi__oauth_ask *ask);
 
-/* Writes a form with the assertion `token`, or if it is empty, with the client's credentials. */
+/* Writes a form for the assertion `token`, or for client_credentials if `token` is empty. */
 PHI__FN void phi__form_machine(phi__buf *out, const phi__oauth_client *client,
                                const phi__oauth_ask *ask, phi_str token);
 PHI__FN void phi__form_refresh(phi__buf *out, const phi__oauth_client *client, phi_str refresh,
@@ -45290,11 +45406,11 @@ PHI__FN void phi__form_refresh(phi__buf *out, const phi__oauth_client *client, p
 /* Appends "Basic ...", or nothing if the client uses another method. */
 PHI__FN void phi__form_basic(phi__buf *out, const phi__oauth_client *client);
 
-/* Reads an answer; without JSON, all fields stay empty. False: no memory. */
+/* Reads an answer. If it is not JSON, all fields stay empty. False: no memory. */
 PHI__FN bool phi__form_reply(phi_arena *arena, phi_str text, phi__oauth_reply *out);
 
-/* Reads a client from the answer to a registration. Without one, the id is empty. `client` must
-   hold the method that was asked for. False: no memory. */
+/* Reads a client from the answer to a registration. If the answer has no client, the id is empty.
+   `client` must hold the method that was asked for. False: no memory. */
 PHI__FN bool phi__form_client(phi_arena *arena, phi_str text, phi__oauth_client *client);
 PHI__FN void phi__keep_init(phi__oauth_grant *grant, phi_memory *memory);
 PHI__FN void phi__keep_clear(phi__oauth_grant *grant);
@@ -45338,7 +45454,7 @@ struct phi__pages {
 /* Asks for the first page. The caller has set the fields above `request` and zeroed the rest.
    Statuses as phi__mcp_send. */
 PHI__FN phi_status phi__pages_begin(phi__pages *pages);
-PHI__FN void phi__pages_stop(phi__pages *pages); /* without `done`; may be called twice */
+PHI__FN void phi__pages_stop(phi__pages *pages); /* does not call `done`; may be called twice */
 
 /* ---- src/mcp/mcp_rpc_in.h ---- */
 
@@ -45447,16 +45563,16 @@ struct phi__slices {
     phi__json_reader reader;
     phi__timer timer;
     /* Called after each slice, in phi_step. PHI_BUSY: more slices follow, unless the caller ends
-       the reading here. Any other status ends it; root is NULL after a failure. The caller then
-       calls phi__slices_end. */
+       the reading here. Any other status ends the reading; root is NULL after a failure. The caller
+       then calls phi__slices_end. */
     void (*sliced)(phi__slices *slices, phi_status status, phi_json *root);
 };
 
-/* Prepares to read a text, which is copied, or else borrowed until phi__slices_end. Reading starts
-   after phi__slices_go, which cannot fail. PHI_NO_MEMORY: nothing was begun. */
+/* Prepares to read a text. If `copy`, it is copied; otherwise it is borrowed until phi__slices_end.
+   Reading starts after phi__slices_go, which cannot fail. PHI_NO_MEMORY: nothing was begun. */
 PHI__FN phi_status phi__slices_begin(phi__slices *slices, phi_runtime *rt, phi_memory *memory,
                                      phi_str text, bool copy);
-PHI__FN void phi__slices_go(phi__slices *slices); /* reads from the next step on */
+PHI__FN void phi__slices_go(phi__slices *slices); /* reading starts in the next step */
 PHI__FN void phi__slices_end(phi__slices *slices);
 
 typedef enum phi__tasks {
@@ -45573,14 +45689,14 @@ typedef struct phi__agreed {
 } phi__agreed;
 
 typedef struct phi__life {
-    phi__timer timer; /* to connect, to connect again, to close */
+    phi__timer timer; /* fires to connect, to connect again or to close */
     uint64_t opened_us, expired_us;
     uint32_t in_row, restarts;
     uint32_t holds;
     bool link_open; /* phi__mcp_down is still to come */
-    bool reopen;    /* open the link when it has ended */
+    bool reopen;    /* open the link again when it has ended */
     bool close;     /* the timer closes the connection */
-    bool waits;     /* a person has to authorize; no deadline */
+    bool waits;     /* a person has to authorize; deadlines pause */
     phi_mcp_state told;
     char error[256];
 } phi__life;
@@ -45600,7 +45716,7 @@ struct phi_mcp {
     phi_mcp_desc desc;
     phi__mcp_link *link;
     phi__phase phase;
-    uint32_t depth; /* calls of phi__core_enter that have not been left */
+    uint32_t depth; /* calls of phi__core_enter without phi__core_leave so far */
     bool dead;      /* freed; only the struct is left */
     phi__joined parts[PHI__PARTS];
     size_t part_count;
@@ -45642,7 +45758,7 @@ struct phi__req {
     struct phi__mcp_reading *reading;
 };
 
-/* mcp_session.c: a question from the server that a part is to answer. */
+/* mcp_session.c: a question of the server, which a part has to answer. */
 typedef struct phi__mcp_ask {
     phi__link link;
     uint64_t ask;
@@ -45662,7 +45778,7 @@ static inline bool phi__core_agreed(const phi_mcp *mcp) {
 
 PHI__FN void phi__core_enter(phi_mcp *mcp);
 
-/* False: the connection was freed; its struct may be gone. */
+/* False: the connection was freed, and perhaps its struct. */
 PHI__FN bool phi__core_leave(phi_mcp *mcp);
 
 static inline uint64_t phi__core_after_ms(uint64_t now_us, uint32_t ms) {
@@ -45676,8 +45792,8 @@ PHI__FN void phi__asking_cancel(phi_mcp *mcp, uint64_t id);
 PHI__FN bool phi__parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, phi_str before,
                              phi_str text);
 
-/* Reports PHI_MCP_EV_WARNING, at most once a second; counts the others for the next warning. False:
-   the connection was freed. */
+/* Reports PHI_MCP_EV_WARNING, at most once a second; the others are counted, and the next report
+   has their number. False: the connection was freed. */
 PHI__FN bool phi__parts_warn(phi_mcp *mcp, const char *format, ...) PHI_PRINTF(2, 3);
 
 /* Each calls a function of all parts. False: the connection was freed. phi__parts_held differs:
@@ -45692,7 +45808,7 @@ PHI__FN bool phi__parts_held(const phi_mcp *mcp);
 PHI__FN phi_status phi__parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_str *out);
 
 /* Sends a notification; `method` is a literal. first: before queued messages. PHI_FULL: too many
-   wait. */
+   messages wait. */
 PHI__FN phi_status phi__post_notification(phi_mcp *mcp, const char *method, phi_str params,
                                           bool first);
 
@@ -45725,7 +45841,8 @@ PHI__FN void phi__req_finish(phi__req *r, const phi_mcp_reply *reply);
 PHI__FN void phi__req_fail(phi__req *r, phi_status status, const char *format, ...)
     PHI_PRINTF(3, 4);
 
-/* Fails all open requests; sent_only: those that the link has. False: the connection was freed. */
+/* Fails all open requests; if sent_only, only those that the link has. False: the connection was
+   freed. */
 PHI__FN bool phi__req_fail_all(phi_mcp *mcp, phi_status status, const char *message,
                                bool sent_only);
 
@@ -45740,7 +45857,8 @@ PHI__FN void phi__req_progress(phi_mcp *mcp, const phi_json *params);
 /* Starts the deadline again. bounded: within max_timeout_ms. */
 PHI__FN phi_status phi__req_renew(phi__req *r, bool bounded);
 
-/* Sends queued messages; not `all`: those of the handshake. False: the connection was freed. */
+/* Sends queued messages; if `all` is false, only those of the handshake. False: the connection was
+   freed. */
 PHI__FN bool phi__req_flush(phi_mcp *mcp, bool all);
 
 PHI__FN phi_status phi__asks_join(phi_mcp *mcp);
@@ -45751,7 +45869,8 @@ PHI__FN phi_status phi__mtools_join(phi_mcp *mcp);
 
 /* ---- tasks (mcp_requests.c) ---- */
 
-/* Begins to poll the task in the result of `r`. False: it has no usable id; nothing was done. */
+/* Begins to poll the task in the result of `r`. False: the task has no usable id; nothing was
+   done. */
 PHI__FN bool phi__tasks_begin(phi__req *r, const phi_json *task);
 
 /* ---- mcp_session.c ---- */
@@ -45761,7 +45880,8 @@ enum {
     PHI__ASKED_ROUNDS = 16 /* most rounds of input for one request */
 };
 
-/* Ends the questions of a request's input, because the request ends. NULL: all questions. */
+/* Ends the questions of a request's input, because the request ends. If r is NULL, ends all
+   questions. */
 PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__req *r);
 
 /* Stops reading the request's long answer. */
@@ -45773,7 +45893,7 @@ PHI__FN phi_mcp_state phi__life_state(const phi_mcp *mcp);
 
 /* Opens the connection, which must be closed or failed, in the next step. */
 PHI__FN phi_status phi__life_open(phi_mcp *mcp);
-PHI__FN void phi__life_close(phi_mcp *mcp); /* closes it in the next step */
+PHI__FN void phi__life_close(phi_mcp *mcp); /* closes the connection in the next step */
 
 /* Ends requests, parts and link. Frees everything but the struct. */
 PHI__FN void phi__life_end(phi_mcp *mcp);
@@ -45783,15 +45903,15 @@ PHI__FN void phi__mcp_up(phi_mcp *mcp);
 PHI__FN void phi__mcp_drained(phi_mcp *mcp);
 
 /* Handles a message of the server, a JSON text that is borrowed during the call. from: the request
-   on whose answer it came, or NULL. False: connection and link were freed; do not touch the
-   link. */
+   in whose answer the message came, or NULL. False: connection and link were freed; do not touch
+   the link. */
 PHI__FN bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from);
 
 /* Reports PHI_MCP_EV_WARNING, at most once a second. False: connection and link were freed. */
 PHI__FN bool phi__mcp_warn(phi_mcp *mcp, const char *message);
 
-/* A message longer than max_message_bytes is left out. If its beginning has the id of a request,
-   the request fails. False: connection and link were freed. */
+/* Reports a message longer than max_message_bytes, which the link has left out. If `beginning` has
+   the id of a request, the request fails. False: connection and link were freed. */
 PHI__FN bool phi__mcp_cut(phi_mcp *mcp, phi_str beginning);
 
 /* Fails a request that gets no answer: HTTP refused it, or its stream ended early. body: body of an
@@ -45799,13 +45919,13 @@ PHI__FN bool phi__mcp_cut(phi_mcp *mcp, phi_str beginning);
 PHI__FN bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int http_status,
                            phi_str body, const char *message);
 
-/* The link has ended. PHI_OK: after close. Otherwise every request fails, and the session may open
-   the link again; fatal: it must not. False: connection and link were freed. */
+/* Reports that the link has ended. PHI_OK: it was closed. Otherwise every request fails, and the
+   session may open the link again, but not if `fatal`. False: connection and link were freed. */
 PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message);
 
-/* The server has forgotten the session (HTTP 404). Calls `agreed` with NULL and begins a new
-   handshake. out: the refused request, which the session sends again, or NULL. Other requests that
-   were sent fail. False: connection and link were freed. */
+/* Reports that the server has forgotten the session (HTTP 404). Calls `agreed` with NULL and begins
+   a new handshake. out: the refused request, which the session sends again, or NULL. Other requests
+   that were sent fail. False: connection and link were freed. */
 PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out);
 
 /* Pauses deadlines while a person has to authorize; false ends the pause. */
@@ -45862,11 +45982,11 @@ typedef struct phi__mcp_way_table {
        the transport later reports the end of the way with phi__serve_way_gone, in another phi_step.
        After `last`, only the transport uses the way. */
     bool (*send)(phi__mcp_way *way, phi_str json, int http_status, bool last);
-    /* Called when this way's `initialize` has begun a session, so that HTTP can send the header
-       Mcp-Session-Id in its answer. NULL for stdio, which needs no names. */
+    /* Called when `initialize` on this way has begun a session, so that its answer can have the
+       header Mcp-Session-Id. NULL for stdio, which needs no session ids. */
     void (*session)(phi__mcp_way *way, phi__client *client);
-    /* Called when a long message was read and answered, or is being handled. The transport may free
-       its text and headers, and pass the next message. */
+    /* Called when a long message was read and answered, or is being handled. The transport may then
+       free the message's text and headers, and pass the next message. */
     void (*taken)(phi__mcp_way *way);
 } phi__mcp_way_table;
 
@@ -45881,7 +46001,7 @@ struct phi__mcp_way {
 /* Headers of an HTTP request; NULL for stdio. */
 typedef struct phi__heads {
     phi_str version, method, name; /* MCP-Protocol-Version, Mcp-Method, Mcp-Name; may be empty */
-    /* Returns any header, such as "Mcp-Param-Region". at is NULL if it is missing. */
+    /* Returns any header, such as "Mcp-Param-Region". at is NULL if the header is missing. */
     phi_str (*get)(void *ctx, const char *name);
     void *ctx;
 } phi__heads;
@@ -45894,18 +46014,20 @@ typedef struct phi__heads {
 PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi__mcp_way *way,
                                 phi_str json, const phi__heads *heads);
 
-/* The peer is gone, or accepts no more messages. Forgets the way, which the transport then frees.
-   Cancels calls that were to be answered there, except those of a legacy session over HTTP. */
+/* Called when the peer is gone or accepts no more messages. Forgets the way, which the transport
+   then frees. Cancels calls that were to be answered there, except those of a legacy session over
+   HTTP. */
 PHI__FN void phi__serve_way_gone(phi_mcp_server *server, phi__mcp_way *way);
 
 /* ---- sessions ---- */
 
-/* HTTP: true if too many streams are open to add one. */
+/* True if too many HTTP streams are open to add one. */
 PHI__FN bool phi__sv_crowded(const phi_mcp_server *server);
 
-/* Makes the way the client's stream for messages outside of requests. False: it has one already. */
+/* Makes the way the client's stream for messages outside of requests. False: the client has a
+   stream already. */
 PHI__FN bool phi__serve_listen(phi_mcp_server *server, phi__client *client, phi__mcp_way *way);
-PHI__FN void phi__client_end(phi__client *client); /* ends a session: after DELETE, or idle */
+PHI__FN void phi__client_end(phi__client *client); /* ends a session, after DELETE or when idle */
 PHI__FN const char *phi__client_id(const phi__client *client); /* 32 hex digits */
 
 /* Finds a session by the value of Mcp-Session-Id. NULL: none (HTTP 404). */
@@ -45926,15 +46048,15 @@ PHI__FN void phi__sio_free(phi__serve_stdio *stdio);
 typedef struct phi__serve_http phi__serve_http;
 
 /* True if `host`, from a request, is a loopback name, the address of the server, or one of
-   desc->allowed_hosts. Ports are ignored. With any_address, a token and no allowed_hosts: any
-   name. */
+   desc->allowed_hosts. Ports are ignored. With any_address, a token and no allowed_hosts, any name
+   is allowed. */
 PHI__FN bool phi__admit_host(const phi_mcp_server_desc *desc, phi_str host);
 
 /* Listens as the desc says. After a failure, phi_last_error has the message. */
 PHI__FN phi_status phi__web_new(phi_mcp_server *server, phi__serve_http **out);
 PHI__FN uint16_t phi__web_port(const phi__serve_http *http);
 
-/* Frees the transport. The server no longer uses its ways. */
+/* Frees the transport. The server must not use the transport's ways afterwards. */
 PHI__FN void phi__web_free(phi__serve_http *http);
 #endif
 
@@ -46088,7 +46210,7 @@ typedef struct phi__long {
 struct phi_mcp_server {
     phi_runtime *rt;
     phi_mcp_server_desc desc; /* the host's desc, with defaults filled in */
-    const phi__era *only;     /* era of desc.era; NULL: all eras */
+    const phi__era *only;     /* the only era that desc.era allows; NULL: all eras */
     unsigned char key[32];    /* key for requestState */
     phi__slots slots;
     phi__list serving, clients, longs;
@@ -46106,7 +46228,7 @@ struct phi_mcp_server {
 };
 
 /* Fills `out` with random bytes that nobody can guess. On a runtime with a tape, the runtime's
-   random bytes follow from a seed on the tape, so the system's are used. */
+   random bytes follow from a seed on the tape, so random bytes of the system are used. */
 PHI__FN void phi__client_secret(const phi_mcp_server *server, void *out, size_t len);
 
 /* ---- mcp_serve_request.c ---- */
@@ -46115,8 +46237,8 @@ PHI__FN void phi__client_secret(const phi_mcp_server *server, void *out, size_t 
    if the era has no audio. */
 PHI__FN void phi__send_block(phi__buf *out, const phi_content *block, const phi__era *era);
 
-/* phi__send_open begins a result and phi__send_close ends and sends it; its members are written in
-   between. If the buffer has failed, an error is sent. phi__send_open_complete also writes the
+/* phi__send_open begins a result, the caller writes the members, and phi__send_close ends and sends
+   the result. If the buffer has failed, an error is sent. phi__send_open_complete also writes the
    members that each complete result of 2026-07-28 has. */
 PHI__FN void phi__send_open(const phi__origin *origin, phi__buf *out);
 PHI__FN void phi__send_open_complete(const phi__origin *origin, phi__buf *out);
@@ -46139,7 +46261,8 @@ PHI__FN bool phi__refuse_memory(phi__origin *origin);
 /* Ends the answer without a message. */
 PHI__FN void phi__send_nothing(phi__origin *origin, int http_status);
 
-/* Begins a notification; its params are written next. phi__send_noted ends and sends it. */
+/* Begins a notification. The caller then writes the params, and phi__send_noted ends and sends
+   it. */
 PHI__FN void phi__send_note(phi_mcp_server *server, phi__buf *out, const char *method);
 PHI__FN bool phi__send_noted(phi__mcp_way *way, phi__buf *out);
 PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,
@@ -46153,7 +46276,7 @@ PHI__FN void phi__long_end_all(phi_mcp_server *server);
 /* Makes a request that the host works on. NULL: an error was sent. */
 PHI__FN phi__serving *phi__sv_new(const phi__origin *origin, phi__sv_kind kind,
                                   const phi_json *params);
-PHI__FN phi__serving *phi__sv_find(phi_mcp_incoming incoming); /* NULL: stale */
+PHI__FN phi__serving *phi__sv_find(phi_mcp_incoming incoming); /* NULL if the handle is stale */
 PHI__FN phi_mcp_incoming phi__sv_handle(const phi__serving *serving);
 
 /* Removes the request from its way. */
@@ -46185,14 +46308,14 @@ PHI__FN void phi__sv_progress(phi__serving *serving, double progress, double tot
 PHI__FN phi_status phi__sv_log(phi_mcp_server *server, phi__mcp_way *way, const char *level,
                                const char *logger, const char *data);
 
-/* Handles a session's answer to our request; `message` tells why if it is malformed. */
+/* Handles a session's answer to our request. If the answer is malformed, `message` tells why. */
 PHI__FN void phi__sask_answered(phi_mcp_server *server, const phi__client *client,
                                 const phi__rpc *answer);
 
-/* Writes "index.gen.round." and a keyed hash: a name of the request that only its client knows. */
+/* Writes a name of the request that only its client knows: "index.gen.round." and a keyed hash. */
 PHI__FN void phi__sask_state(const phi__serving *serving, char out[PHI__MCP_STATE]);
 
-/* Finds the request with such a name. NULL: none. */
+/* Finds the request that phi__sask_state has named. NULL: none. */
 PHI__FN phi__serving *phi__sask_named(phi_mcp_server *server, phi_str state);
 
 /* Starts the deadline of a task's question. */
@@ -46247,7 +46370,7 @@ PHI__FN void phi__notify_log(phi_mcp_server *server, const char *level, const ch
 enum {
     PHI__DESC_MESSAGE = 16777216,
     PHI__DESC_MESSAGE_LEAST = 4096,
-    PHI__DESC_PREFIX = 32 /* most bytes of a prefix; a tool's whole name has 64 */
+    PHI__DESC_PREFIX = 32 /* most bytes of a prefix; a tool's whole name has at most 64 */
 };
 
 static const phi__mcp_standard phi__desc_standards[] = {
@@ -46381,7 +46504,7 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
         *out = mcp;
         return PHI_OK;
     }
-    mcp->depth = 1; /* phi__core_leave frees the struct */
+    mcp->depth = 1; /* makes phi__core_leave free the struct */
     phi__life_end(mcp);
     (void)phi__core_leave(mcp);
     return phi__error(rt, status, "phi_mcp_connect: %s", phi_status_text(status));
@@ -46480,7 +46603,7 @@ static phi_str phi__asking_name(const char *method, const phi_json *params) {
     return phi__str(NULL, 0);
 }
 
-/* Separates params and _meta, each written as JSON text. */
+/* Sets desc->params and desc->meta from a JSON text, each as JSON text. Also sets desc->name. */
 static phi_status phi__asking_params(phi_arena *arena, phi_str text, phi__req_desc *desc) {
     phi_json *root;
     if (phi__str_trim(text).len == 0) return PHI_OK;
@@ -46559,7 +46682,7 @@ typedef enum phi__asks_kind {
 } phi__asks_kind;
 
 enum {
-    PHI__ASKS_REFUSED = -1,  /* error code: the person rejects the request */
+    PHI__ASKS_REFUSED = -1,  /* error code if the person rejects the request */
     PHI__ASKS_SHOWN = 500,   /* most bytes of a prompt that a person sees */
     PHI__ASKS_FIELDS = 1000, /* most properties of a form */
     PHI__ASKS_MEMORY = 4     /* most memory of all questions, in units of max_message_bytes */
@@ -46594,8 +46717,8 @@ typedef struct phi__asks_one {
 /* ---- forms ---- */
 
 /* Writes the host's values for a form as an object. Missing members get the schema's defaults.
-   PHI_PARSE: the values are no object or do not fit. PHI_TOO_BIG: the schema takes too long to
-   check. `error` has the message for both. */
+   PHI_PARSE: the values are not an object or do not fit the schema. PHI_TOO_BIG: checking the
+   schema takes too long. In both cases, `error` has the message. */
 static phi_status phi__forms_fill(phi_arena *arena, const phi_json *schema, phi_str values,
                                   phi__buf *out, phi_schema_error *error) {
     phi_parse_error parse;
@@ -46716,7 +46839,7 @@ static bool phi__sample_message(phi__sample_list *list, const phi_json *node) {
     return true;
 }
 
-/* Returns the most messages that can be made: tool results become separate messages. */
+/* Returns the largest possible number of messages: each tool result becomes a separate message. */
 static size_t phi__sample_most(const phi_json *messages) {
     phi_json_iter it = phi_json_each(messages);
     size_t most = 0;
@@ -46745,13 +46868,13 @@ static phi_status phi__sample_read(phi__sample_list *list, const phi_json *param
     return list->fault == NULL ? PHI_OK : PHI_BAD_ARG;
 }
 
-/* A tool of the server is not run: the answer with its call ends the run. */
+/* Ends the run without running the server's tool: the model's answer already contains the call. */
 static phi_flow phi__sample_call(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data, (void)call, (void)arguments;
     return PHI_DONE;
 }
 
-/* Copies a string, terminated; "" if the node is none. */
+/* Copies a string and terminates it; "" if the node is not a string. */
 static bool phi__sample_text(phi_arena *arena, const phi_json *node, const char **out) {
     phi_str copy = PHI_ZERO;
     bool fine = phi__arena_str(arena, phi__json_text_of(node), &copy);
@@ -46792,8 +46915,7 @@ static uint32_t phi__sample_least(uint32_t a, uint32_t b) {
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
-/* Makes the child's desc: model and limits of the agent, without prompt, history, tools and
-   facts. */
+/* Makes the child's desc: the agent's model and limits, but no prompt, history, tools or facts. */
 static phi_agent_desc phi__sample_desc(const phi__agent *agent, const phi_json *params) {
     uint64_t most = phi__json_get_uint(phi_json_get(params, "maxTokens"), 0);
     phi_agent_desc d = PHI_ZERO;
@@ -46872,7 +46994,7 @@ static void phi__sample_content(phi__buf *out, const phi_message *m, bool lists,
     phi__buf_char(out, ']');
 }
 
-/* Returns the answer of the run, or NULL. */
+/* Returns the answer in the child's log, or NULL. */
 static const phi_message *phi__sample_reply(const phi__agent *child) {
     const phi_thread *thread = child->thread;
     size_t i = thread->messages.count;
@@ -46900,7 +47022,7 @@ static void phi__sample_over(phi__agent *child, phi_status status, const phi_fai
     const phi_message *reply = phi__sample_reply(child);
     phi__buf out;
     (void)stopping;
-    phi__buf_init(&out, &child->rt->memory); /* the answer may free the connection */
+    phi__buf_init(&out, &child->rt->memory); /* phi__asks_sampled may free mcp */
     phi_arena scratch = phi__arena_of(&one->of->mcp->memory, 0);
     if (reply != NULL && (status == PHI_OK || status == PHI_LIMIT)) {
         phi__buf_text(&out, "{\"role\":\"assistant\",\"content\":");
@@ -46948,8 +47070,8 @@ static phi_status phi__sample_run(phi__agent *child, const phi__sample_list *lis
     return phi__run_new(child, &order);
 }
 
-/* Starts a model call with the params. PHI_OK: phi__asks_sampled is called later. Otherwise it is
-   not, and *words has the message: a static text or that of phi_last_error. */
+/* Starts a model call with the params. PHI_OK: phi__asks_sampled is called later. After a failure
+   it is not called, and *words has the message: a static text or phi_last_error's. */
 static phi_status phi__sample_begin(phi__asks_one *one, phi__agent *agent, const char **words) {
     phi_arena *arena = &one->child_arena;
     phi_agent_desc d = phi__sample_desc(agent, one->params);
@@ -46984,7 +47106,7 @@ static phi_status phi__sample_begin(phi__asks_one *one, phi__agent *agent, const
     return status;
 }
 
-/* Writes the host's own answer: a text, or {"content":..}. False: no memory. */
+/* Writes the host's own answer, which is a text or {"content":..}. False: no memory. */
 static bool phi__sample_own(const phi__agent *agent, phi_arena *arena, phi_str reply,
                             phi__buf *out) {
     phi_json *root = NULL;
@@ -47027,7 +47149,7 @@ static void phi__asks_fail(phi__asks_one *one, int code, const char *message) {
     phi__asks_end(one, phi__str("", 0), code, message);
 }
 
-/* Refuses a question. denied: the host refused it; else nobody decided. */
+/* Refuses a question. If `denied`, the host refused it; otherwise nobody decided. */
 static void phi__asks_refuse(phi__asks_one *one, bool denied) {
     if (one->kind != PHI__ASKS_SAMPLING)
         phi__asks_end(one,
@@ -47061,8 +47183,8 @@ static void phi__asks_filled(phi__asks_one *one, phi_str values) {
 
 /* ---- answers of a model ---- */
 
-/* Ends a question with the result of sampling, or if status is not PHI_OK, with the message
-   `result`. The child is already freed. */
+/* Ends a question. `result` is the result of sampling, or a message if status is not PHI_OK. The
+   child is already freed. */
 static void phi__asks_sampled(phi__asks_one *one, phi_status status, phi_str result) {
     phi_mcp *mcp = one->of->mcp;
     char words[160];
@@ -47129,7 +47251,7 @@ static phi_str phi__asks_prompt(const phi_json *params) {
     return phi__str(text.at, phi__utf8_cut(text, PHI__ASKS_SHOWN));
 }
 
-/* Writes the JSON that the host sees. */
+/* Writes the question's arguments for the host, as JSON text. */
 static phi_status phi__asks_arguments(phi__asks_one *one, phi_str *out) {
     const phi_json *shown = one->params;
     phi_json *page;
@@ -47293,7 +47415,8 @@ static bool phi__asks_notified(phi_mcp *mcp, void *part, phi_str method, const p
     return phi__str_is(method, "notifications/elicitation/complete");
 }
 
-/* Makes an object with empty objects for the flags that are set. NULL: no memory. */
+/* Makes an object with up to two members, named a and b: empty objects, each added if its flag is
+   set. NULL: no memory. */
 static phi_json *phi__asks_object(phi_arena *arena, const char *a, bool has_a, const char *b,
                                   bool has_b) {
     phi_json *object = phi_json_new_object(arena);
@@ -47456,7 +47579,7 @@ static const struct phi__content_type {
     {"application/pdf", "application/pdf", PHI_CONTENT_DOCUMENT},
 };
 
-/* Returns NULL for other types. If kind is 0, any kind matches. */
+/* Finds a media type in the table; kind 0 finds any kind. NULL: not found. */
 static const struct phi__content_type *phi__content_type_of(phi_str mime, phi_content_kind kind) {
     for (size_t i = 0; i < PHI__COUNT(phi__content_types); i++) {
         const struct phi__content_type *type = &phi__content_types[i];
@@ -47724,7 +47847,8 @@ static const char *const phi__xhead_schemas[] = {"items",
 static const char *const phi__xhead_maps[] = {
     "properties", "$defs", "definitions", "patternProperties", "dependentSchemas", "dependencies"};
 
-/* Checks a schema. If `map` is true or the value is an array, checks the schemas in it. */
+/* Checks a schema. If `map` is true or `schema` is an array, checks the schemas that it
+   contains. */
 static bool phi__xhead_schema(phi__xhead_check *c, const phi_json *schema, bool map, bool reachable,
                               uint32_t depth) {
     phi_json_iter it = phi_json_each(schema);
@@ -47874,7 +47998,7 @@ typedef struct phi__wire {
     phi__exchange *gate;
     phi__timer opened; /* sends the messages that wait for `gate` */
     uint32_t notes;    /* our notifications and answers that are being sent */
-    bool full;         /* a message was refused; phi__mcp_drained must follow */
+    bool full;         /* `send` refused a message; phi__mcp_drained must follow */
 } phi__wire;
 
 typedef enum phi__shape {
@@ -47911,7 +48035,7 @@ struct phi__exchange {
     phi__timer timer;
     phi__buf sent;     /* value of Authorization; wiped when freed */
     bool held;         /* waits for wire->gate */
-    bool waits, again; /* waits: needs an authorization; again: send again then */
+    bool waits, again; /* waits: needs an authorization; again: send the request after it */
     bool denied;       /* the authorization failed; do not ask a person again */
     bool busy, closed; /* busy: a function of `kind` runs; closed: free e afterwards */
     bool note;         /* counted in wire->notes */
@@ -47937,11 +48061,11 @@ typedef struct phi__mcp_http {
     phi__timer timer;
     bool opening, closing;
     bool ended;           /* DELETE was sent */
-    uint64_t close_by_us; /* time at which closing ends at the latest */
+    uint64_t close_by_us; /* closing ends at this time at the latest */
 
     phi__exchange *listening; /* stream of the server's own messages, or NULL */
     phi__exchange *stream;    /* stream of the old transport, or NULL */
-    phi__exchange *first;     /* old transport: initialize, waiting for the endpoint */
+    phi__exchange *first;     /* old transport: sends initialize, waits for the endpoint */
     phi__buf endpoint;        /* old transport: URL for messages; empty if unknown */
     bool old;                 /* the server is known to use the old transport */
 } phi__mcp_http;
@@ -48063,7 +48187,7 @@ static bool phi__mhead_is_json(phi_str type) {
            (type.len > 5 && phi__str_is_nocase(phi__str_from(type, type.len - 5), "+json"));
 }
 
-/* Copies text with every byte that is not printable ASCII replaced by '?'. */
+/* Copies text and replaces every byte that is not printable ASCII by '?'. */
 static void phi__mhead_show(char *out, size_t size, phi_str text) {
     size_t n = 0;
     for (size_t i = 0; i < text.len && n + 1 < size; i++)
@@ -48205,7 +48329,7 @@ static phi__exchange *phi__ex_new(phi__wire *wire, const phi__ex_kind *kind, phi
     return e;
 }
 
-/* Ends the transfer and the timer. The exchange can be sent again. */
+/* Ends the transfer and the timer. The request can then be sent again. */
 static void phi__ex_stop(phi__exchange *e) {
     phi__fetch_close(e->fetch);
     e->fetch = NULL;
@@ -48239,7 +48363,8 @@ static void phi__ex_waits(phi__exchange *e, bool waits) {
     if (wire->waiting == (waits ? 1 : 0)) phi__mcp_wait(wire->mcp, waits);
 }
 
-/* Closes the exchange and clears out->of_link. Frees it later if a function of its kind runs. */
+/* Closes the exchange and clears out->of_link. If a function of its kind is running, the exchange
+   is freed later. */
 static void phi__ex_close(phi__exchange *e) {
     phi__wire *wire = e->wire;
     if (e->note) wire->notes--;
@@ -48254,8 +48379,8 @@ static void phi__ex_close(phi__exchange *e) {
     if (!e->busy) phi__ex_destroy(e);
 }
 
-/* Returns json without the request's secrets if json is an error, because people see errors and an
-   error may quote a token. The text is json itself, e->body or `copy`. Without memory, the text is
+/* Hides the request's secrets in an error: people see errors, and an error may quote a token.
+   Returns json unchanged, or the clean text in e->body or `copy`. Without memory, the text is
    empty. */
 static phi_str phi__ex_quiet(phi__exchange *e, phi_str json, phi__buf *copy) {
     phi__json_found found;
@@ -48274,7 +48399,7 @@ static phi_str phi__ex_quiet(phi__exchange *e, phi_str json, phi__buf *copy) {
 static bool phi__ex_give(phi__exchange *e, phi_str event, phi_str json) {
     phi__buf copy;
     if (json.len > 0) e->tries = 0;
-    phi__buf_init(&copy, &e->wire->rt->memory); /* the message may free mcp */
+    phi__buf_init(&copy, &e->wire->rt->memory); /* kind->message may free mcp */
     e->busy = true;
     bool stays = e->kind->message(e, event, phi__ex_quiet(e, json, &copy));
     phi__buf_free(&copy);
@@ -48382,7 +48507,7 @@ static void phi__ex_collect(phi__exchange *e, phi_str bytes) {
     phi__buf_add(&e->body, bytes.at, phi__min(bytes.len, most - e->body.len));
     if (e->body.failed)
         (void)phi__ex_fail(e, PHI_NO_MEMORY, "no memory for the answer");
-    else if (e->body.len == most && fault) { /* the limit is reached; the rest is not needed */
+    else if (e->body.len == most && fault) { /* the rest is not needed */
         phi__mhead_fault(e);
         phi__ex_stop(e);
         (void)e->kind->ended(e, PHI_REFUSED);
@@ -48398,8 +48523,8 @@ static size_t phi__ex_body(void *user_data, phi_str bytes) {
     return bytes.len;
 }
 
-/* Reads a last event that has no blank line after it, unless the stream can be resumed and repeat
-   the event. False: the exchange was freed. */
+/* Reads a last event that has no blank line after it, unless the stream can be resumed: then the
+   server repeats the event. False: the exchange was freed. */
 static bool phi__ex_last(phi__exchange *e) {
     phi__sse_event event;
     if (e->resume.id.len > 0) return true;
@@ -48552,7 +48677,7 @@ enum {
     PHI__STREAM_RETRY_MS = 1000, /* delay if the server names none */
     PHI__STREAM_LEAST_MS = 100,  /* delay if the server names a shorter one */
     PHI__STREAM_MOST_MS = 30000,
-    PHI__STREAM_LASTED_US = 5000000, /* a stream that lasted this long was no failure */
+    PHI__STREAM_LASTED_US = 5000000, /* a stream that lasted this long did not fail */
     PHI__STREAM_ENDPOINT_MS = 10000  /* old transport: time for the first event */
 };
 
@@ -48608,7 +48733,7 @@ static bool phi__stream_unheard(phi__exchange *e, phi_status status) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
     bool none = e->denied || status == PHI_PARSE || (status == PHI_REFUSED && e->http_status < 500);
     bool expired = phi__ex_expired(e);
-    if (status == PHI_TOO_BIG) phi__sse_resume_free(&e->resume); /* do not resume at that event */
+    if (status == PHI_TOO_BIG) phi__sse_resume_free(&e->resume); /* do not get that event again */
     if (!none && status != PHI_CANCELLED && !http->closing &&
         phi__ex_later(e, phi__stream_delay(e)) == PHI_OK)
         return true;
@@ -48626,8 +48751,8 @@ static void phi__stream_close(phi__mcp_http *http) {
     if (e != NULL) phi__ex_close(e);
 }
 
-/* Reports the waiting initialize as lost, with `words` or (if NULL) its own message. False: the
-   connection was freed. */
+/* Reports the waiting initialize as lost. words: the message, or NULL for the message of the
+   exchange. False: the connection was freed. */
 static bool phi__stream_fail(phi__mcp_http *http, phi_status status, const char *words) {
     phi__exchange *first = http->first;
     char message[sizeof first->words];
@@ -48685,8 +48810,8 @@ static void phi__stream_late(phi__exchange *e) {
     (void)phi__stream_fail(http, PHI_TIMEOUT, http->old ? "the server names no endpoint" : NULL);
 }
 
-/* Opens the old transport's stream for `first`, which waits for its endpoint. Calls no function of
-   the session. */
+/* Opens the old transport's stream for `first`, which waits for the stream's endpoint. Calls no
+   function of the session. */
 static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
     static const phi__ex_kind kind = {
         "GET", false, false, phi__stream_message, phi__stream_ended, phi__stream_late};
@@ -48708,7 +48833,7 @@ static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
 
 enum {
     PHI__MCP_HTTP_LINGER_MS = 1000, /* time for a stream to end after its answer */
-    PHI__MCP_HTTP_TRIES = 8,        /* attempts to resume a stream without a message between */
+    PHI__MCP_HTTP_TRIES = 8,        /* attempts to resume a stream while no message arrives */
     PHI__MCP_HTTP_CLOSING_US = 10000
 };
 
@@ -48754,7 +48879,7 @@ static void phi__mhttp_late(phi__exchange *e) {
     if (status != PHI_OK) (void)phi__mhttp_ended(e, status);
 }
 
-/* Ends a notification or an answer of ours. Warns if the server refused it. */
+/* Handles the end of a POST with our notification or answer. Warns if the server refused it. */
 static bool phi__mhttp_unsent(phi__exchange *e, phi_status status) {
     phi_mcp *mcp = e->wire->mcp;
     char words[sizeof e->words + 40];
@@ -48792,7 +48917,7 @@ static bool phi__mhttp_ended(phi__exchange *e, phi_status status) {
     return phi__stream_lose(e, status);
 }
 
-/* Ends a POST of the old transport. The answer arrives on the stream. */
+/* Handles the end of a POST of the old transport. Its answer arrives on the stream. */
 static bool phi__mhttp_posted(phi__exchange *e, phi_status status) {
     if (e->out == NULL) return phi__mhttp_unsent(e, status);
     if (status != PHI_OK) return phi__stream_lose(e, status);
@@ -48895,7 +49020,7 @@ static bool phi__mhttp_left(phi__exchange *e, phi_status status) {
     return true;
 }
 
-/* Closes the connection: waits for exchanges under way, then sends DELETE. Stops at the
+/* Closes the connection: waits for exchanges under way, then sends DELETE. Stops waiting at the
    deadline. */
 static void phi__mhttp_closes(phi__mcp_http *http) {
     phi__io *io = http->wire.rt->io;
@@ -49065,7 +49190,8 @@ struct phi__redirect {
     void *ctx;
 };
 
-/* True if the Host header is this address: other sites may have names that resolve to 127.0.0.1. */
+/* True if the Host header names this address. Other sites may have names that resolve to
+   127.0.0.1. */
 static bool phi__redirect_is_ours(const phi__redirect *r, phi_str host) {
     static const char *const names[] = {"127.0.0.1", "localhost"};
     char want[32];
@@ -49374,12 +49500,13 @@ static phi_status phi__grant_take(phi__oauth *o, const phi__oauth_reply *reply, 
     phi__grant_rest(o, PHI__OAUTH_AGAIN_MS);
     phi__keep_move(&o->grant, &next);
     phi__buf_clear(&o->bound);
-    phi__buf_add_str(&o->bound, o->grant.issuer); /* without memory: set by the next token */
+    phi__buf_add_str(&o->bound, o->grant.issuer); /* without memory, the next token sets it */
     phi__grant_save(o);
     return PHI_OK;
 }
 
-/* Loads the stored grant. Empties it if it is malformed or does not fit the desc. False: none. */
+/* Loads the stored grant. A grant that is malformed or does not fit the desc is emptied. False: no
+   grant is stored. */
 static bool phi__grant_stored(phi__oauth *o, phi__oauth_grant *g) {
     const char *id = o->desc->client_id;
     if (phi__keep_load(o->desc->store, o->resource, g) != PHI_OK) return false;
@@ -49403,7 +49530,7 @@ static void phi__grant_load(phi__oauth *o) {
     (void)phi__grant_stored(o, &o->grant);
 }
 
-/* Takes a stored grant that has another token (or refresh token) and returns true. */
+/* Takes the stored grant and returns true if its token (or refresh token) is a different one. */
 static bool phi__grant_newer(phi__oauth *o, bool refresh) {
     phi__oauth_grant next;
     if (o->desc->store == NULL) return false;
@@ -49447,7 +49574,8 @@ static phi_status phi__grant_ask(phi__oauth *o, phi_str endpoint, phi__buf *body
     return status;
 }
 
-/* True if the endpoint wants its nonce in the proof (RFC 9449, 8) and was not sent it yet. */
+/* True if the endpoint wants its nonce in the proof (RFC 9449, 8) and has not got this nonce
+   yet. */
 static bool phi__grant_again(phi__oauth *o, const phi__oauth_reply *reply) {
     if (!phi__str_is(reply->error, "use_dpop_nonce") || !phi__grant_proves(o)) return false;
     if (o->nonced || o->nonces[0].len == 0) return false;
@@ -49569,7 +49697,7 @@ static phi_status phi__person_got(void *ctx, phi_str query) {
 
 #endif
 
-/* Sets the redirect URI: that of the loopback page, or the host's. */
+/* Sets the redirect URI to the URI of the loopback page, or to the host's URI. */
 static phi_status phi__person_redirect(phi__oauth *o) {
 #ifndef PHI_NO_LISTEN
     if (o->desc->redirect_port >= 0) {
@@ -49595,9 +49723,9 @@ static phi_status phi__person_redirect(phi__oauth *o) {
     return PHI_OK;
 }
 
-/* Joins the scopes to ask for: earlier ones of this issuer, those of challenge and desc, and
-   offline_access for a refresh token. The resource's scopes are used only if challenge and desc
-   have none. */
+/* Joins the scopes to ask for: the scopes of the last token of this issuer, of the challenge and of
+   the desc, and offline_access for a refresh token. The resource's scopes are used only if
+   challenge and desc have none. */
 static phi_status phi__person_scope(phi__oauth *o) {
     const phi__oauth_found *found = &o->found;
     phi__buf set = phi__buf_of(&o->memory);
@@ -49611,8 +49739,8 @@ static phi_status phi__person_scope(phi__oauth *o) {
     return phi__mcp_keep(&set, &o->arena, &o->ask.scope) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* Waits for the answer that the host's function has promised, unless that function failed. If
-   o->gone, the desc may be freed. */
+/* Called after a function of the host. If that function succeeded, waits for the answer that it has
+   promised. If o->gone, the desc may be freed. */
 static phi_status phi__person_wait(phi__oauth *o, phi_status status, const char *what) {
     o->calling = false;
     if (status == PHI_OK || o->gone) return PHI_BUSY;
@@ -49662,7 +49790,8 @@ static phi_status phi__person_go(phi__oauth *o) {
                                                      : phi__grant_exchange(o);
 }
 
-/* True if the server does not know the client. It is registered again, at most once. */
+/* True if the server does not know the client. The client is then registered again, at most
+   once. */
 static bool phi__person_again(phi__oauth *o, phi_str error) {
     if (o->registered || !o->client.registered) return false;
     if (!phi__str_is(error, "invalid_client") && !phi__str_is(error, "unauthorized_client"))
@@ -49720,7 +49849,7 @@ static phi_status phi__person_exchanged(phi__oauth *o) {
 
 enum {
     PHI__OAUTH_TIMEOUT_MS = 300000,
-    /* a refreshed token that is refused this early is not refreshed again */
+    /* a refreshed token that the server refuses within this time is not refreshed again */
     PHI__OAUTH_YOUNG_MS = 60000
 };
 
@@ -49884,7 +50013,7 @@ static bool phi__oauth_still(phi__oauth *o) {
     return false;
 }
 
-/* Signs out if the host's key asked for it while it was signing. */
+/* Signs out if this was asked for while the host's key was signing. */
 static void phi__oauth_leave(phi__oauth *o) {
     if (!o->signs_out) return;
     o->signs_out = false;
@@ -49956,7 +50085,7 @@ static void phi__oauth_fire(phi__timer *timer) {
     phi_status status = PHI_BUSY;
     (void)phi__io_timer_set(o->rt->io, timer, UINT64_MAX); /* keeps the timer's place in the heap */
     phi__oauth_leave(o);
-    if (o->step == PHI__OAUTH_IDLE && !o->cancelled) return; /* woken only to sign out */
+    if (o->step == PHI__OAUTH_IDLE && !o->cancelled) return; /* the timer fired only to sign out */
     if (o->cancelled)
         status = phi__oauth_fail(o, PHI_CANCELLED, "signed out");
     else if (o->step != PHI__OAUTH_IDLE)
@@ -49964,8 +50093,8 @@ static void phi__oauth_fire(phi__timer *timer) {
     if (!phi__oauth_still(o)) return;
     uint64_t now_us = phi__io_counted_us(o->rt->io);
     if (status == PHI_BUSY && now_us >= o->deadline_us) {
-        /* The server may not know the client, and has told only the person. Register again next
-           time. */
+        /* The server may have told only the person that it does not know the client. Register again
+           next time. */
         if (o->step == PHI__OAUTH_PERSON) phi__oac_forget(o);
         status = phi__oauth_fail(o, PHI_TIMEOUT, "not completed within %u s",
                                  (unsigned)(o->desc->timeout_ms / 1000));
@@ -50241,7 +50370,7 @@ PHI__FN void phi__oauth_nonce(phi__buf *nonce, phi_str headers) {
     if (value.len > PHI__OAUTH_NONCE_BYTES || !phi__oauth_printable(value)) return;
     phi__buf_clear(nonce);
     phi__buf_add_str(nonce, value);
-    if (nonce->failed) phi__buf_free(nonce); /* the server sends the nonce again */
+    if (nonce->failed) phi__buf_free(nonce); /* the server will send the nonce again */
 }
 
 static void phi__oauth_head(void *user_data, int http_status, phi_str headers) {
@@ -50805,7 +50934,7 @@ static bool phi__oac_find(phi__oauth *o, phi_str issuer) {
     return false;
 }
 
-/* Sets a client that is not registered. False: no memory. */
+/* Sets o->client to a client that needs no registration. False: no memory. */
 static bool phi__oac_set(phi__oauth *o, phi_str issuer, const char *id, const char *secret,
                          uint32_t method) {
     phi__oac_clear(o);
@@ -50830,8 +50959,8 @@ static const char *phi__oac_methods(const phi_mcp_oauth_desc *desc) {
                  "client_secret_post";
 }
 
-/* Checks the issuer. client_id or an assertion belongs to one issuer: the desc's, or that of the
-   last token. */
+/* Checks the issuer. client_id or an assertion belongs to one issuer: the issuer of the desc, or
+   else of the last token. */
 static phi_status phi__oac_bound(phi__oauth *o) {
     const phi_mcp_oauth_desc *desc = o->desc;
     phi_str issuer = o->found.server.issuer, bound = phi_str_of(desc->issuer);
@@ -50847,7 +50976,7 @@ static phi_status phi__oac_bound(phi__oauth *o) {
                            bound.at);
 }
 
-/* Returns the method that the registration asks for: none if the server allows it. */
+/* Returns the method that the registration asks for: PHI__OAUTH_NONE if the server allows that. */
 static uint32_t phi__oac_method(const phi__oauth_server *server) {
     if (!server->says_methods || (server->methods & PHI__OAUTH_NONE) != 0) return PHI__OAUTH_NONE;
     return (server->methods & PHI__OAUTH_BASIC) != 0 ? (uint32_t)PHI__OAUTH_BASIC
@@ -51050,7 +51179,7 @@ static phi__oauth_reach phi__url_reach_v4(uint32_t a) {
 }
 
 /* Reads an IPv4 address in all forms that resolvers accept: one to four numbers, of which the last
-   fills the remaining bytes. False: it is no such address. */
+   fills the remaining bytes. False: the host is not such an address. */
 static bool phi__url_v4(phi_str host, uint32_t *out) {
     uint64_t parts[4], a = 0;
     size_t n = 0, at = 0;
@@ -51396,7 +51525,8 @@ static phi_str phi__oauth_value(phi__oauth_scan *s) {
     return phi__str(to, n);
 }
 
-/* Reads the challenges of a header. A word before "=" is a parameter; others begin a challenge. */
+/* Reads the challenges of a header. A word before "=" is a parameter; any other word begins a
+   challenge. */
 static void phi__oaw_header(phi__oauth_scan *s, phi__oauth_dare *out) {
     s->bearer = false;
     for (;;) {
@@ -51725,7 +51855,7 @@ static void phi__watch_ended(void *ctx, const phi_mcp_reply *reply) {
         phi__watch_in(watch, PHI__WATCH_AGAIN_MS);
         return;
     }
-    while (watch->all.first != NULL) { /* refused: tell all that still wait */
+    while (watch->all.first != NULL) { /* refused: report this to all watches that still wait */
         phi__link *link = watch->all.first;
         while (link != NULL && PHI__OWNER(link, phi__watched, link)->done == NULL)
             link = link->next;
@@ -51893,8 +52023,8 @@ static bool phi__offers_item(phi__pages *pages, const phi_json *item) {
     return offer->items[offer->count++] != NULL;
 }
 
-/* Checks that the server is ready and has a capability (NULL: any). Messages begin with `function`.
-   PHI_UNSUPPORTED: the capability is missing. */
+/* Checks that the server is ready and, if `capability` is not NULL, that the server has it.
+   Messages begin with `function`. PHI_UNSUPPORTED: the capability is missing. */
 static phi_status phi__offers_check(phi_mcp *mcp, const char *function, const char *capability) {
     phi_runtime *rt = mcp->rt;
     if (phi_mcp_get_info(mcp).state != PHI_MCP_READY)
@@ -51927,7 +52057,7 @@ static bool phi__offers_notified(phi_mcp *mcp, void *part, phi_str method, const
     phi__buf text;
     if (phi__str_is(method, "notifications/subscriptions/acknowledged")) {
         phi__watch_agreed(watch, params);
-        return false; /* the session has streams of its own */
+        return false; /* not only for this part: the session has streams, too */
     }
     if (phi__str_is(method, "notifications/resources/list_changed"))
         (void)phi__mcp_tell(mcp, PHI_MCP_EV_RESOURCES, none, none, none);
@@ -52018,7 +52148,7 @@ PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp
 
 enum { PHI__RESOURCES_CONTENTS = 1000 }; /* most contents of one resource */
 
-/* Begins the report of an answer. made: its array, or NULL if there was no memory. */
+/* Begins the report of an answer. made: the array of items, or NULL if there was no memory. */
 static phi_mcp_got phi__offers_got(const phi__offer *offer, const phi_mcp_reply *reply,
                                    const void *made) {
     phi_mcp_got got = PHI_ZERO;
@@ -52390,7 +52520,7 @@ static void phi__tasks_later(struct phi__task *t);
 static void phi__tasks_answered(phi__req *r);
 
 /* Sends a notification or an answer; frees `json`. `method` is a literal. PHI_FULL: too many
-   wait. */
+   messages wait. */
 static phi_status phi__post_text(phi_mcp *mcp, phi__buf *json, phi_str method, bool first);
 
 /* Returns the agent that waits for the request, or zero. */
@@ -52399,9 +52529,9 @@ static phi_agent phi__req_agent(const phi__req *r);
 /* True if both are the same call. False for two empty handles. */
 static bool phi__req_same_call(phi_call a, phi_call b);
 
-/* Returns the agent to which all open requests of agents belong; zero: none, or more than one
-   agent. If they also serve one call, *only is the first of them, else NULL. A task's own requests
-   count for its call. */
+/* Returns the agent that waits for the open requests; zero: no agent or several. *only is the
+   first of the requests if they all serve one call, else NULL. A task's own requests count for
+   its call. */
 static phi_agent phi__req_calling(const phi_mcp *mcp, phi__req **only);
 
 /* Sends the request again under a new id, with further members of params. */
@@ -52444,7 +52574,8 @@ PHI__FN void phi__asked_unask(phi_mcp *mcp, phi__mcp_ask *a) {
     if (table != NULL && table->unasked != NULL) table->unasked(mcp, part, ask);
 }
 
-/* Ends the questions of a request's input; NULL: all. Unlinks other questions from the request. */
+/* Ends the questions of a request's input. Other questions about the request stay, without request
+   and agent. If r is NULL, ends all questions. */
 PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__req *r) {
     phi__link *link = mcp->asks.open.first;
     while (link != NULL) {
@@ -52517,7 +52648,7 @@ PHI__FN bool phi__asked_request(phi_mcp *mcp, const phi__rpc *rpc, phi__req *fro
     return true;
 }
 
-/* Lets the timer go on with the request, because `done` must not be called inside a part. */
+/* Makes the timer continue the request, because `done` must not be called inside a part. */
 static void phi__asked_due(phi__req *r) {
     r->input.due = true;
     if (r->input.busy) return;
@@ -52545,7 +52676,7 @@ PHI__FN void phi__asked_got(phi__req *r, const phi__mcp_ask *a, phi_str result, 
     if (--r->input.pending == 0 && !r->input.busy) phi__asked_due(r);
 }
 
-/* False: the connection or the request was freed. */
+/* Offers one question of the input to the parts. False: the connection or the request was freed. */
 static bool phi__asked_one(phi__req *r, phi_str key, const phi_json *question) {
     phi_str method = phi__records_get_str(question, "method");
     const phi_json *params = phi_json_get(question, "params");
@@ -52670,7 +52801,7 @@ struct phi__task {
     phi__req *sub;     /* a request about the task, or NULL */
     phi__timer timer;  /* fires at the next poll */
     phi_str id;        /* in the request's arena */
-    phi__buf keys;     /* keys of all questions so far, each after its length */
+    phi__buf keys;     /* keys of all questions so far; each key follows its length */
     uint32_t poll_ms, polls;
     bool over; /* the task has ended at the server */
 };
@@ -52736,7 +52867,7 @@ static bool phi__tasks_knows(const struct phi__task *t, phi_str key) {
 }
 
 /* Returns an input_required result with the questions whose keys are new. Stops after
-   PHI__ASKED_MOST + 1 questions, because so many are refused as a whole. NULL: no memory. */
+   PHI__ASKED_MOST + 1 questions, because that many are refused as a whole. NULL: no memory. */
 static phi_json *phi__tasks_new_input(struct phi__task *t, const phi_json *questions,
                                       phi_arena *arena, size_t *count) {
     phi_json *result = phi_json_new_object(arena), *fresh = phi_json_new_object(arena);
@@ -52779,7 +52910,7 @@ static void phi__tasks_read_poll(struct phi__task *t, const phi_json *task) {
     t->poll_ms = (uint32_t)ms;
 }
 
-/* Ends the request with the result or error in the task (of the extension). */
+/* Ends the request with the result or the error in a task of the extension. */
 static void phi__tasks_end(struct phi__task *t, const phi_json *task, bool failed) {
     const phi_json *error = phi_json_get(task, "error");
     int64_t code;
@@ -52883,7 +53014,7 @@ PHI__FN bool phi__tasks_begin(phi__req *r, const phi_json *task) {
         t->request = r;
         phi__buf_init(&t->keys, &mcp->memory);
         r->task = t;
-        r->desc.timeout_ms = r->desc.max_timeout_ms; /* the server is slow, but it is polled */
+        r->desc.timeout_ms = r->desc.max_timeout_ms; /* the task may take long and is polled */
     }
     if (t == NULL || !phi__arena_str(&r->arena, phi_json_str(id, ""), &t->id) ||
         phi__req_renew(r, true) != PHI_OK) {
@@ -52897,9 +53028,8 @@ PHI__FN bool phi__tasks_begin(phi__req *r, const phi_json *task) {
 
 /* ---- the lifetime of a connection's struct ---- */
 
-/* Events, `done` and parts may free the connection. Code that calls them first calls
-   phi__core_enter, which keeps the struct until phi__core_leave. Functions for links and timers do
-   so. */
+/* Events, `done` and parts may free the connection. Before such a call, the functions for links and
+   timers call phi__core_enter, which keeps the struct until phi__core_leave. */
 
 PHI__FN void phi__core_enter(phi_mcp *mcp) { mcp->depth++; }
 
@@ -53041,8 +53171,8 @@ static void phi__post_queue(phi_mcp *mcp, phi__mcp_item *item, bool first) {
         phi__list_push(&mcp->queue.waiting, &item->link);
 }
 
-/* Sends item->out, or queues it if the link is full. first: ahead of all that wait. Any failure
-   means that the message is lost. Never returns PHI_FULL. */
+/* Sends item->out, or queues it if the link is full. If `first`, the message goes ahead of the
+   queued ones. Any failure means that the message is lost. Never returns PHI_FULL. */
 static phi_status phi__post_item(phi_mcp *mcp, phi__mcp_item *item, bool first) {
     phi_status status = PHI_FULL;
     if (first || mcp->queue.waiting.first == NULL) status = phi__post_now(mcp, item);
@@ -53087,8 +53217,8 @@ PHI__FN phi_status phi__post_notification(phi_mcp *mcp, const char *method, phi_
 }
 
 /* Sends queued messages. If `all` is false, stops at the first request that is not part of the
-   handshake. Returns a request's item that could not be sent, and sets *status; the item has left
-   the queue. NULL: nothing more can be sent now. */
+   handshake. If a request could not be sent, removes its item from the queue, sets *status and
+   returns the item. NULL: nothing more can be sent now. */
 static phi__mcp_item *phi__post_flush(phi_mcp *mcp, bool all, phi_status *status) {
     while (mcp->queue.waiting.first != NULL) {
         phi__mcp_item *item = PHI__OWNER(mcp->queue.waiting.first, phi__mcp_item, link);
@@ -53787,7 +53917,8 @@ typedef struct phi__mschema_walk {
 
 static bool phi__mschema_walk_node(phi__mschema_walk *w, const phi_json *node, size_t depth);
 
-/* Walks the target of a reference, once if it contains itself. False: the limits are exceeded. */
+/* Walks the target of a reference. A target that contains itself is walked once. False: the limits
+   are exceeded. */
 static bool phi__mschema_walk_ref(phi__mschema_walk *w, phi_str ref, size_t depth) {
     if (!phi__str_starts(ref, "#")) return true;
     const phi_json *target = phi__schema_ref_find(w->root, ref, &w->looked);
@@ -53864,7 +53995,7 @@ static void phi__mschema_subs(phi__mschema *s, phi_json *to, phi_str key, const 
     phi__mschema_set(s, to, key, made);
 }
 
-/* Copies the strings of a list such as "required". types: only names of types. */
+/* Copies the strings of a list such as "required". If `types`, copies only names of types. */
 static void phi__mschema_names(phi__mschema *s, phi_json *to, phi_str key, const phi_json *names,
                                bool types) {
     phi_json *made = phi_json_new_array(s->arena);
@@ -53959,8 +54090,8 @@ static bool phi__mschema_requires(const phi_json *schema, phi_str name) {
     return false;
 }
 
-/* Follows a reference, and removes it if it closes a circle without an optional property: no value
-   fits such a circle, and Gemini refuses it. */
+/* Follows a reference. A reference that closes a circle without an optional property is removed: no
+   value fits such a circle, and Gemini refuses it. */
 static void phi__mschema_follow_ref(phi__mschema *s, phi_json *node, phi__mschema_under *under) {
     phi_str ref = phi__records_get_str(node, "$ref");
     const phi_json *target = phi__schema_ref_find(s->root, ref, &s->looked);
@@ -54689,7 +54820,7 @@ PHI__FN void phi__serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) {
         phi__serving *serving = PHI__OWNER(way->waiting.first, phi__serving, at_way);
         if (serving->origin.batch != NULL) serving->origin.batch->way = NULL;
         if (serving->client != NULL && serving->origin.http) {
-            phi__sv_detach(serving); /* the session may still want the effect of the call */
+            phi__sv_detach(serving); /* the call runs on: the session may still want its effect */
             continue;
         }
         phi__sv_detach(serving);
@@ -54714,7 +54845,8 @@ static bool phi__serve_set_level(phi__origin *origin, const phi_json *params) {
     return phi__send_empty(origin);
 }
 
-/* Returns the era that a client asks for, else the newest with sessions. NULL: none allowed. */
+/* Returns the era of a new session: desc.era, or the era that the client asks for, or else the
+   newest era with sessions. NULL: desc.era has no sessions. */
 static const phi__era *phi__serve_agree(const phi_mcp_server *server, phi_str version) {
     const phi__era *era = server->only != NULL ? server->only : phi__eras_find(version);
     if (era != NULL && era->handshake) return era;
@@ -54955,7 +55087,7 @@ static void phi__serve_one(phi__incoming_message *m, const phi_json *node) {
     }
 }
 
-/* NULL: an error was sent. */
+/* Makes a batch for the messages. NULL: an error was sent. */
 static phi__batch *phi__serve_batch(phi__incoming_message *m) {
     size_t count = phi_json_count(m->root);
     const char *fault = NULL;
@@ -54973,7 +55105,7 @@ static phi__batch *phi__serve_batch(phi__incoming_message *m) {
         return NULL;
     }
     batch->way = m->origin.way;
-    batch->waiting = count + 1; /* one more, until all messages were read */
+    batch->waiting = count + 1; /* one more for this function, until all messages were read */
     phi__buf_init(&batch->out, &m->origin.server->rt->memory);
     return batch;
 }
@@ -55012,7 +55144,7 @@ static void phi__serve_read(phi__incoming_message *m, phi_status status) {
         (void)phi__refuse(&m->origin, PHI__RPC_PARSE, 400, "The message is not JSON");
 }
 
-/* Prepares a message before it is read. Uses server, client, way and heads of *from. */
+/* Prepares to read a message. Copies server, client, way and heads from *from. */
 static void phi__mcp_serve_begin(phi__incoming_message *m, const phi__long *from,
                                  phi_arena *arena) {
     memset(m, 0, sizeof *m);
@@ -55118,7 +55250,7 @@ static phi_status phi__tasked_begin(phi__serving *serving) {
         return PHI_NO_MEMORY;
     }
     serving->timer.fire = phi__tasked_fire;
-    serving->round++; /* the task's id differs from every requestState */
+    serving->round++; /* so that the task's id differs from every requestState */
     phi__sask_state(serving, task->id);
     task->status = "working";
     task->created_ms = task->updated_ms = phi__io_wall_ms(server->rt->io);
@@ -55238,8 +55370,8 @@ static void phi__srun_close(void *user_data, void *call) { (void)user_data, (voi
 
 /* ---- the result ---- */
 
-/* Returns the structured content of a result, if the tool has an output schema: the details or else
-   the text. NULL: none. error->message tells why if the content is required. */
+/* Returns the structured content of a result if the tool has an output schema: the details, or else
+   the text, as JSON. NULL: there is none. If the schema is violated, error->message tells why. */
 static const phi_json *phi__srun_structured(phi__serving *serving, const phi_message *result,
                                             phi_schema_error *error) {
     phi_arena *arena = &serving->arena;
@@ -55262,7 +55394,7 @@ static const phi_json *phi__srun_structured(phi__serving *serving, const phi_mes
     return value;
 }
 
-/* Writes the members of a result. */
+/* Writes the members of a call's result. */
 static void phi__srun_members(phi__serving *serving, const phi_message *result, phi__buf *out) {
     phi_schema_error error;
     const phi_json *structured = phi__srun_structured(serving, result, &error);
@@ -55354,7 +55486,7 @@ static void phi__srun_over(phi__agent *agent, phi_status status, const phi_failu
     phi__end_drop(agent);
 }
 
-/* Called when the host has freed the agent; a hook gets the agent's handle. */
+/* Called when the host has freed the hidden agent, whose handle it got in a hook. */
 static void phi__srun_gone(phi__agent *agent) {
     phi__serving *serving = phi__srun_of(agent);
     if (serving == NULL) return;
@@ -55959,8 +56091,8 @@ PHI__FN bool phi__admit_host(const phi_mcp_server_desc *desc, phi_str host) {
     return desc->any_address && desc->token != NULL && desc->allowed_hosts == NULL;
 }
 
-/* True for a loopback origin or one of desc->allowed_origins. Without an origin (at is NULL), the
-   request does not come from a web page. */
+/* True for a loopback origin or one of desc->allowed_origins. A request without an origin (at is
+   NULL) does not come from a web page and is allowed. */
 static bool phi__admit_origin(const phi_mcp_server_desc *desc, phi_str origin) {
     size_t scheme = phi__str_find_nocase(origin, 0, "http://") == 0    ? 7
                     : phi__str_find_nocase(origin, 0, "https://") == 0 ? 8
@@ -55971,7 +56103,8 @@ static bool phi__admit_origin(const phi_mcp_server_desc *desc, phi_str origin) {
     return scheme > 0 && phi__admit_ends(origin) && phi__admit_is_loopback(origin);
 }
 
-/* True if no important header occurs twice. A proxy might have used the other one. */
+/* True if no important header occurs twice. Of two values, a proxy might have used the other
+   one. */
 static bool phi__admit_once(const phi__http_head *head) {
     static const char *const names[] = {"authorization", "content-type", "last-event-id", "origin"};
     for (size_t i = 1; i < head->header_count; i++) {
@@ -55996,7 +56129,7 @@ static bool phi__admit_token(const char *token, phi_str authorization) {
 
 typedef struct phi__mcp_events {
     uint64_t stream;      /* number of the stream; 0: events have no ids, and none are kept */
-    uint64_t first, next; /* number of the oldest kept event, and of the next one; from 1 */
+    uint64_t first, next; /* numbers of the oldest kept event and the next event, from 1 */
     phi__buf kept;
 } phi__mcp_events;
 
@@ -56028,8 +56161,8 @@ typedef struct phi__mcp_post {
     phi__serve_exchange *exchange; /* NULL when the exchange is over */
     phi__timer timer;              /* sends pings; at the end, frees the way */
     phi__buf heads, body;          /* heads: "name: value\n" each */
-    char session[33];              /* a session that began here; sent in the answer's head */
-    char of[33];                   /* session of the request, or empty */
+    char session[33];              /* id of a session that began here, for the answer's head */
+    char of[33];                   /* id of the request's session, or empty */
     phi__mcp_events events;
     bool streams; /* the answer has begun as a stream */
     bool last;    /* the server sends no more messages */
@@ -56066,7 +56199,7 @@ static void phi__web_moor(phi__mcp_post *post) {
     post->adrift = false;
 }
 
-/* Ends the way. The timer frees it in a later turn. */
+/* Ends the way. The timer frees the way later. */
 static void phi__web_over(phi__mcp_post *post) {
     phi__web_moor(post);
     post->exchange = NULL;
@@ -56098,7 +56231,8 @@ static phi__header phi__web_header(const char *name, phi_str value) {
     return header;
 }
 
-/* Makes the headers of an answer. type: of the body, or NULL. Returns their number. */
+/* Makes the headers of an answer. type: media type of the body, or NULL. Returns the number of
+   headers. */
 static size_t phi__web_heads(const phi__mcp_post *post, const char *type, phi__header out[3]) {
     size_t n = 0;
     if (type != NULL) out[n++] = phi__web_header("Content-Type", phi_str_of(type));
@@ -56123,7 +56257,7 @@ static void phi__web_on_timer(phi__timer *timer) {
     phi_mcp_server *server = http->server;
     phi__io *io = http->io;
     if (post->exchange != NULL) {
-        /* Keeps a quiet stream open, or begins one because the answer takes long. */
+        /* Keep a quiet stream open, or begin one because the answer takes long. */
         char first[48] = ":\n\n";
         if (!post->streams && !phi__web_begin(post)) {
             phi__serve_drop(post->exchange);
@@ -56147,7 +56281,8 @@ static void phi__web_on_timer(phi__timer *timer) {
     phi__web_release(io, post);
 }
 
-/* Sends an event; if adrift, keeps it. False: not all of it could be sent or kept. */
+/* Sends an event. If the stream is adrift, only keeps the event. False: not all of it could be sent
+   or kept. */
 static bool phi__web_event(phi__mcp_post *post, phi_str json) {
     if (json.len == 0) return true;
     phi__buf out = phi__buf_of(post->http->memory);
@@ -56216,12 +56351,12 @@ static void phi__web_session(phi__mcp_way *way, phi__client *client) {
 
 static void phi__web_taken(phi__mcp_way *way) {
     phi__mcp_post *post = PHI__OWNER(way, phi__mcp_post, way);
-    phi__buf_free(&post->body); /* a call can last for hours */
+    phi__buf_free(&post->body); /* freed now, because a call can last for hours */
     phi__buf_free(&post->heads);
     if (!post->last && !post->streams) phi__web_timer_in(post, PHI__MCP_HTTP_BEGIN_MS);
 }
 
-/* False: the request was refused. */
+/* True if the request is admitted. Otherwise it was refused. */
 static bool phi__web_admit(const phi__serve_http *http, phi__serve_exchange *exchange,
                            const phi__http_head *head) {
     const phi_mcp_server_desc *desc = &http->server->desc;
@@ -56244,7 +56379,7 @@ static bool phi__web_admit(const phi__serve_http *http, phi__serve_exchange *exc
 
 /* ---- requests ---- */
 
-/* Returns the value of a header; at is NULL if it is missing. */
+/* Returns the value of a header. at is NULL if the header is missing. */
 static phi_str phi__web_get(void *ctx, const char *name) {
     const phi__mcp_post *post = (const phi__mcp_post *)ctx;
     phi_str rest = phi__buf_str(&post->heads);
@@ -56261,7 +56396,7 @@ static void phi__web_on_body(void *ctx, const char *bytes, size_t len) {
     phi__buf_add(&((phi__mcp_post *)ctx)->body, bytes, len);
 }
 
-/* Prepares the events of a session's stream. Streams of the first era cannot be resumed. */
+/* Prepares the events of a session's stream, with ids if the era has resumption. */
 static void phi__web_in_session(phi__mcp_post *post, const phi__client *client) {
     if (client == NULL) return;
     memcpy(post->of, phi__client_id(client), sizeof post->of);
@@ -56337,7 +56472,7 @@ static phi__mcp_post *phi__web_post_new(phi__serve_http *http, phi__serve_exchan
     return post;
 }
 
-/* Finds the stream to resume, by the id of its last event ("3-1"). NULL: it is not kept any
+/* Finds the stream to resume, by the id of its last event ("3-1"). NULL: the stream is not kept any
    more. */
 static phi__mcp_post *phi__web_lost(const phi__serve_http *http, phi_str id,
                                     const phi__client *client, phi_str *missed) {
@@ -56562,7 +56697,8 @@ PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,
     phi__buf_char(out, '}');
 }
 
-/* Sends the answer to a message; json may be empty. In a batch, the last answer sends all. */
+/* Sends the answer to a message; json may be empty. In a batch, the answers are collected, and the
+   last call sends them. */
 static void phi__send_text(phi__origin *origin, phi_str json, int http_status) {
     phi__batch *batch = origin->batch;
     phi__mcp_way *way = origin->way;
@@ -56694,7 +56830,7 @@ PHI__FN phi__serving *phi__sv_find(phi_mcp_incoming incoming) {
     if (incoming.server == NULL) return NULL;
     phi__slot *slot = phi__slots_find(&incoming.server->slots, incoming.index, incoming.gen);
     phi__serving *serving = slot != NULL ? (phi__serving *)slot->object : NULL;
-    /* the host has no more to do for an ended task */
+    /* the host has nothing more to do for an ended task */
     return serving != NULL && serving->kind != PHI__SERVING_TASK ? serving : NULL;
 }
 
@@ -56983,8 +57119,8 @@ static bool phi__sask_has(const phi__serving *serving, phi_str key) {
     return false;
 }
 
-/* Returns the number of the question, or the next one that is no key of another question. A key of
-   a task must not occur twice, so keys of the host are not used for tasks. */
+/* Returns a key that no other question has: the question's number, or the next free one. A key of a
+   task must not occur twice, so keys of the host are not used for tasks. */
 static phi_str phi__sask_number(const phi__serving *serving, char out[16]) {
     const char *format = serving->task != NULL ? "task-%u" : "%u";
     unsigned number = serving->asked;
@@ -57189,8 +57325,8 @@ static void phi__sask_required(phi__serving *serving) {
     phi__sask_crowded(server);
 }
 
-/* Answers the first question that has an answer. If `late`, fails the first without one. False:
-   none left. */
+/* Ends the first question that has an answer or, if `late`, the first of all. False: no question
+   was ended. */
 static bool phi__sask_settle(phi__serving *serving, const phi_json *inputs, bool late) {
     for (phi__link *link = serving->asks.first; link != NULL; link = link->next) {
         phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
@@ -57235,7 +57371,7 @@ static void phi__sask_due(phi__timer *timer) {
     if (serving != NULL && !server->retired && serving->asks.first != NULL) {
         if (!late)
             phi__sask_required(serving);
-        else /* new questions get a deadline of their own */
+        else /* new questions get a new deadline */
             (void)phi__sask_until(server, &serving->timer);
     }
     (void)phi__sask_leave(server);
@@ -57424,8 +57560,8 @@ static void phi__sio_due(phi__timer *timer) {
         phi__sio_end(stdio, "the client does not take its messages");
     else if (!phi__sio_owes(stdio) || phi__io_now_us(io) >= stdio->until)
         phi__sio_end(stdio, "");
-    else
-        (void)phi__io_timer_set(io, &stdio->timer, stdio->until); /* has a place in the heap */
+    else /* cannot fail: the timer has a place in the heap */
+        (void)phi__io_timer_set(io, &stdio->timer, stdio->until);
 }
 
 static void phi__sio_ended(void *ctx, phi_status status, const char *message) {
@@ -57836,7 +57972,7 @@ PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_inco
 enum {
     PHI__MCP_LISTEN_DELAY_MS = 1000,
     PHI__MCP_LISTEN_DELAY_MOST_MS = 30000,
-    PHI__MCP_LISTEN_STEADY_US = 60000000 /* a stream that lasted this long was no failure */
+    PHI__MCP_LISTEN_STEADY_US = 60000000 /* a stream that lasted this long did not fail */
 };
 
 static void phi__mcp_listen_open(phi_mcp *mcp);
@@ -57874,7 +58010,7 @@ static void phi__mcp_listen_open(phi_mcp *mcp) {
     bool any = false;
     phi__buf params = phi__buf_of(&mcp->memory);
     phi__buf_text(&params, "{\"notifications\":{");
-    for (size_t i = 0; i < PHI__COUNT(lists); i++) { /* lists whose changes the server reports */
+    for (size_t i = 0; i < PHI__COUNT(lists); i++) { /* ask for lists that may change */
         const phi_json *list = phi_json_get(mcp->agreed.capabilities, lists[i][0]);
         bool changes = phi__records_get_bool(list, "listChanged");
         phi__records_true(&params, lists[i][1], changes);
@@ -57989,7 +58125,7 @@ static void phi__hs_initialized(void *ctx, const phi_mcp_reply *reply) {
     if (mcp->dead || mcp->phase != PHI__INITIALIZING) return;
     if (reply->status == PHI_REFUSED && (g->legacy || g->silent) && pinned == NULL &&
         !g->second_try) {
-        g->legacy = false; /* the guess was wrong, or the server has changed */
+        g->legacy = false; /* the assumption was wrong, or the server has changed */
         g->second_try = true;
         phi__hs_probe(mcp, phi__eras_modern());
     } else if (reply->status != PHI_OK)
@@ -58034,8 +58170,8 @@ static void phi__hs_initialize(phi_mcp *mcp) {
     if (status != PHI_OK) phi__hs_fail(mcp, status, "initialize: the request could not be sent");
 }
 
-/* Picks the newest of the server's versions that this library supports. result: its answer; NULL:
-   it refused the version of the probe. */
+/* Picks the newest of the server's versions that this library supports. result: the server's
+   answer; NULL: the server refused the version of the probe. */
 static void phi__hs_pick(phi_mcp *mcp, const phi_json *versions, const phi_json *result) {
     const phi__era *era = NULL;
     phi_json_iter it = phi_json_each(versions);
@@ -58105,7 +58241,7 @@ static void phi__hs_probe(phi_mcp *mcp, const phi__era *era) {
         phi__hs_fail(mcp, status, "server/discover: the request could not be sent");
 }
 
-/* Begins the handshake. `ended` is called once unless other code changes the phase. PHI_OK:
+/* Begins the handshake. `ended` is called once, unless other code changes the phase first. PHI_OK:
    agreed.era is set. */
 static void phi__hs_begin(phi_mcp *mcp,
                           void (*ended)(phi_mcp *mcp, phi_status status, const char *message)) {
@@ -58168,7 +58304,7 @@ static void phi__life_limit(phi_mcp *mcp) {
 }
 
 /* Keeps a message as one clean line, because it may contain bytes from the server. Also copies the
-   line to `words`: a callback may open the connection again, which clears the kept one. */
+   line to `words`: a callback may open the connection again, which clears the kept line. */
 static void phi__life_error(phi_mcp *mcp, const char *message,
                             char words[sizeof(((phi_mcp *)0)->life.error)]) {
     (void)snprintf(words, sizeof mcp->life.error, "%s", message);
@@ -58225,7 +58361,7 @@ static void phi__life_agreed(phi_mcp *mcp, phi_status status, const char *messag
         return;
     }
     mcp->phase = PHI__SETTLING;
-    mcp->life.holds = 1; /* own hold of this function, as parts may settle at once */
+    mcp->life.holds = 1; /* this function's own hold: parts may call phi__mcp_settle now */
     if (!phi__req_flush(mcp, true) || !phi__parts_ready(mcp)) return;
     phi__mcp_settle(mcp);
 }
@@ -58250,7 +58386,7 @@ PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const ch
         if (!mcp->life.close) phi__life_shut(mcp); /* else the timer ends the connection */
         return phi__core_leave(mcp);
     }
-    if (mcp->life.reopen) phi__life_in(mcp, 0); /* now phi_mcp_reconnect can connect */
+    if (mcp->life.reopen) phi__life_in(mcp, 0); /* phi_mcp_reconnect waited until now */
     if (phase == PHI__BROKEN || mcp->life.reopen) return phi__core_leave(mcp);
     phi__life_error(mcp, message, words);
     uint64_t lasted_us = phi__io_now_us(mcp->rt->io) - mcp->life.opened_us;
@@ -58261,7 +58397,8 @@ PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const ch
         return phi__core_leave(mcp);
     }
     mcp->phase = PHI__RESTING;
-    /* Some servers exit if the first message is not initialize. They get it the next time. */
+    /* Some servers exit if the first message is not initialize. Such a server gets initialize the
+       next time. */
     if (phase == PHI__PROBING && mcp->desc.era == NULL) mcp->agreed.legacy = true;
     uint64_t ms = mcp->desc.restart_delay_ms;
     for (uint32_t i = 0; i < mcp->life.in_row && ms < PHI__LIFE_DELAY_MOST_MS; i++) ms *= 2;
@@ -58469,7 +58606,7 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
             (void)phi__parts_notified(mcp, rpc.method, rpc.params);
         return;
     case PHI__RPC_INVALID: {
-        /* Fails the request that the message should answer, before its deadline. */
+        /* The request that the message should answer fails now, not at its deadline. */
         phi__req *r = NULL;
         uint64_t id;
         if (rpc.method.len == 0 && phi__rpc_number(rpc.id, &id)) r = phi__req_find(mcp, id);
@@ -58482,8 +58619,8 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
     }
 }
 
-/* Returns the request that a long text answers, by an id among the first values. Returns NULL for a
-   request of the server, because it may have the same id. */
+/* Returns the request that a long text answers, found by an id among the first values. Returns NULL
+   for a request of the server, whose id may be the same as one of ours. */
 static phi__req *phi__incoming_whose(phi_mcp *mcp, phi_str text) {
     phi__req *r = NULL;
     phi__json_fields fields;
@@ -58538,7 +58675,8 @@ static void phi__incoming_sliced(phi__slices *slices, phi_status status, phi_jso
     (void)phi__core_leave(mcp);
 }
 
-/* True if json is a long answer: it is read in slices from the next step on, or has failed. */
+/* True if json is a long answer: it is then read in slices from the next step on, or its request
+   has failed. */
 static bool phi__incoming_long(phi_mcp *mcp, phi_str json) {
     phi__req *r = json.len > PHI__SLICES_WHOLE ? phi__incoming_whose(mcp, json) : NULL;
     if (r == NULL) return false;
@@ -58670,7 +58808,7 @@ PHI__FN bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from) {
         phi_arena_init(&arena, &mcp->memory, 0);
         phi_status status = phi__rpc_parse(&arena, json, &root);
         if (status != PHI_OK) {
-            /* Fails the request that the message answers, before its deadline. */
+            /* The request that the message answers fails now, not at its deadline. */
             phi__req *r = status != PHI_PARSE ? phi__incoming_whose(mcp, json) : NULL;
             if (r != NULL)
                 phi__req_fail(r, status,
@@ -58809,7 +58947,7 @@ static void phi__stdio_exited(void *ctx, int code, int signal_number) {
 
 /* ---- stdout and stderr of the child ---- */
 
-/* False: the link was freed. */
+/* Passes a line to the session, unless the line is empty. False: the link was freed. */
 static bool phi__stdio_line(phi__stdio *s, phi_str line) {
     line = phi__str_trim(line);
     return line.len == 0 || phi__mcp_message(s->link.mcp, line, NULL);
@@ -58912,8 +59050,8 @@ static phi_status phi__stdio_send(phi__mcp_link *link, phi__out *out) {
     phi__buf_drop(&s->rest, status == PHI_OK ? taken : s->rest.len);
     if (s->rest.len == 0 && s->rest.cap > PHI__STDIO_KEEP) phi__buf_free(&s->rest);
     if (status != PHI_STALE) return status;
-    /* The child has closed its stdin and will probably exit; its exit code and stderr tell why. So
-       the message counts as sent. */
+    /* The child has closed its stdin and will probably exit. Its exit code and stderr will tell
+       why, so the message counts as sent. */
     if (!s->deaf) phi__stdio_in(s, link->mcp->desc.close_ms);
     s->deaf = true;
     return PHI_OK;
@@ -59061,11 +59199,11 @@ typedef struct phi__mcp_tool {
     char hash[65];
 } phi__mcp_tool;
 
-/* The input for one tool of a box. */
+/* A definition from which one tool of a box is made. */
 typedef struct phi__definition {
     phi_str original;
     phi_str definition;
-    bool held; /* definition is the accepted older one; a newer one waits */
+    bool held; /* definition is the accepted older one; a newer one is not accepted yet */
 } phi__definition;
 
 /* One list of tools. Only shown.new_hash changes after the list is made. The last user frees the
@@ -59077,11 +59215,11 @@ typedef struct phi__toolbox {
     phi__mcp_tool *items;
     size_t count;
     uint64_t version;
-    size_t users; /* agents, plus the connection itself */
+    size_t users; /* number of agents, plus 1 for the connection itself */
 } phi__toolbox;
 
 typedef struct phi__known_tool {
-    phi__link link; /* in the order of the last list that had the tool */
+    phi__link link; /* ordered by the last list that had the tool */
     phi_str name;   /* the server's name for the tool */
     phi_str definition;
     phi_str waiting; /* a new definition that is not accepted yet, or empty */
@@ -59151,7 +59289,8 @@ static phi__known_tool *phi__known_find(const phi__known *known, phi_str name) {
 }
 
 /* Records a tool of the current list. NULL: no memory. *before: the accepted definition if the new
-   one differs from it and was not reported yet, else empty; valid until the new one is accepted. */
+   one differs from it and was not reported yet, else empty. It is valid until the new one is
+   accepted. */
 static phi__known_tool *phi__known_offer(phi__known *known, phi_str name, phi_str definition,
                                          phi_str *before) {
     phi__known_tool *tool = phi__known_find(known, name);
@@ -59253,7 +59392,7 @@ static bool phi__news_tell(phi_mcp *mcp, phi__news *news) {
 
 /* ---- calls of a server's tools: each sends a request whose answer becomes the result ---- */
 
-/* A call ends once: with a result, or when it is cancelled, finished by other code or freed with
+/* A call ends once: with a result, or because it is cancelled, finished by other code or freed with
    its agent. The request to the server is then cancelled. A call waits while the connection is
    being opened again. */
 
@@ -59296,8 +59435,8 @@ static void phi__calls_fail_str(phi__mcp_call *c, phi_str words) {
     phi__calls_give(c, &content, 1, NULL, true);
 }
 
-/* Fails with "MCP call failed: JSON-RPC error -32602: unknown tool". code is 0 if the server sent
-   no error. */
+/* Fails the call with a message such as "MCP call failed: JSON-RPC error -32602: unknown tool".
+   code is 0 if the server sent no error. */
 static void phi__calls_fail(phi__mcp_call *c, phi_status status, int code, phi_str message) {
     phi__buf words = phi__buf_of(c->memory);
     phi__buf_text(&words, "MCP call failed: ");
@@ -59326,7 +59465,7 @@ static phi_str *phi__calls_one(phi__outcome *out) {
     return &content->text;
 }
 
-/* Makes a result that violates the output schema an error, because models rely on the schema.
+/* Turns a result that violates the output schema into an error, because models rely on the schema.
    False: no memory. */
 static bool phi__calls_check(const phi__mcp_call *c, const phi_json *structured,
                              phi__outcome *out) {
@@ -59338,7 +59477,7 @@ static bool phi__calls_check(const phi__mcp_call *c, const phi_json *structured,
     else {
         phi_status status = phi__schema_check(out->arena.memory, c->tool->output, structured,
                                               "structuredContent", &error);
-        if (status != PHI_PARSE) return true; /* the result fits, or cannot be checked */
+        if (status != PHI_PARSE) return true; /* the content fits, or cannot be checked */
     }
     phi__buf words = phi__buf_of(out->arena.memory);
     phi__buf_text(&words, "MCP call failed: the result does not fit the tool's output schema: ");
@@ -59559,7 +59698,7 @@ static void phi__calls_cancel(void *user_data, phi_call call) {
     if (c != NULL) phi__calls_end(c);
 }
 
-/* Repeats the call after a snapshot was loaded if the tool is idempotent. Else the call fails. */
+/* After a snapshot was loaded, repeats the call if the tool is idempotent; otherwise fails it. */
 static phi_flow phi__calls_resume(void *user_data, phi_call call, phi_str arguments) {
     static const char words[] = "MCP call failed: the program was started anew while this call was "
                                 "under way; whether the server has done it is not known";
@@ -59678,8 +59817,8 @@ static bool phi__toolbox_json(phi__toolbox_maker *m, const phi_json *node, phi_s
     return node == NULL || phi_json_write(&m->box->arena, node, 0, out) == PHI_OK;
 }
 
-/* Sets the name that models use. False: no memory; or *left_out is true: no variant of the name is
-   free. */
+/* Sets the name that models use. False: there is no memory, or no variant of the name is free and
+   *left_out is true. */
 static bool phi__toolbox_name(phi__toolbox_maker *m, phi__mcp_tool *item, bool *left_out) {
     const char *prefix = m->t->mcp->desc.name_prefix;
     phi_str original = item->shown.original;
@@ -59780,7 +59919,7 @@ static void phi__toolbox_fill(phi__toolbox_maker *m, phi__mcp_tool *item, phi_to
     tool->may_defer = !desc->never_deferred;
     tool->source = desc->name != NULL && desc->name[0] != '\0' ? desc->name : "mcp";
     tool->timeout_ms = PHI_UNLIMITED; /* requests have deadlines, and may wait for people */
-    /* phi__calls_fit checks them; there, null means an absent value */
+    /* phi__calls_fit checks them, and takes null as an absent value */
     tool->checks_arguments = true;
 }
 
@@ -59916,7 +60055,7 @@ static bool phi__mtools_diff(phi__mcp_tools *t, phi__toolbox *was, phi__toolbox 
     return fine && !words->failed;
 }
 
-/* Makes `box` the current list. Frees it instead if it equals the current one. */
+/* Makes `box` the current list, or frees `box` if the current list is equal. */
 static void phi__mtools_install(phi__mcp_tools *t, phi__toolbox *box) {
     phi__toolbox *was = t->now;
     phi_str none = phi__str("", 0);
@@ -59978,8 +60117,8 @@ static bool phi__mtools_item(phi__pages *pages, const phi_json *tool) {
     return true;
 }
 
-/* Compares a definition with the known one. If changes are held, the known one is used. False: no
-   memory. */
+/* Compares a definition with the known one. If changes are held, the known definition replaces the
+   new one. False: no memory. */
 static bool phi__mtools_compare(phi__mcp_tools *t, phi__definition *definition) {
     bool hold = t->mcp->desc.hold_changed_tools;
     phi_str before;
@@ -60002,7 +60141,7 @@ static bool phi__mtools_build(phi__mcp_tools *t) {
     phi__toolbox *box = phi__toolbox_new(t, t->definitions, t->count, false);
     if (box == NULL) return false;
     phi__mtools_install(t, box);
-    /* Drops the oldest known tools that the list lacks while there are too many tools or bytes. */
+    /* While there are too many tools or bytes, drop the oldest known tools that the list lacks. */
     phi__known *known = &t->known;
     size_t most = (size_t)desc->max_list * 2;
     size_t most_bytes = phi__mul(desc->max_message_bytes, 2);
@@ -60274,15 +60413,16 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x31826c49
+#if PHI__IMP_OPENAPI != 0xa11694ee
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x31826c49
+#define PHI__IMP_OPENAPI 0xa11694ee
 
 /* ---- src/openapi/api_in.h ---- */
 
-/* api_in.h - a document as it is kept, an operation ready to be called, and the object of both.
+/* api_in.h - a document as it is kept, an operation ready to be called, and the object that holds
+   both.
 
    The strings of an operation are NUL-terminated, and live in the arena of the selection that holds
    the operation. maker.c makes phi__operation, the user_data of a tool; openapi_call.c reads it. */
@@ -60332,7 +60472,7 @@ typedef struct phi__operation_property {
     bool explode, allow_reserved;
     bool file;               /* format binary or byte, or contentMediaType: may be a file */
     bool base64;             /* format byte, or contentEncoding base64 */
-    const phi_json *headers; /* its multipart part's headers, name to value; or NULL */
+    const phi_json *headers; /* headers of its part in a multipart body, name to value; or NULL */
     phi_json_type type;      /* type in the schema; PHI_JSON_NONE: none, or several */
 } phi__operation_property;
 
@@ -60358,13 +60498,13 @@ typedef struct phi__operation_scheme {
     phi__operation_scheme_kind kind;
     phi_str name;               /* name in the document */
     phi__operation_place place; /* for KEY: HEADER, QUERY or COOKIE */
-    phi_str key;                /* for KEY: its name in the request */
+    phi_str key;                /* for KEY: name of the key in the request */
     phi_str token_url;          /* for OAUTH; empty: no client credentials */
     const phi_str *scopes;      /* scopes that the operation needs */
     size_t scope_count;
 } phi__operation_scheme;
 
-/* Schemes that are needed together. Without any, requests are anonymous. */
+/* Schemes that are needed together. If there are none, requests are anonymous. */
 typedef struct phi__operation_security {
     const phi__operation_scheme *schemes;
     size_t count;
@@ -60381,7 +60521,7 @@ typedef struct phi__operation {
     phi__operation_parameter *parameters;
     size_t parameter_count;
     phi__operation_body body;
-    /* alternatives; security_count 0: the document requires no credentials */
+    /* alternatives; if security_count is 0, the document requires no credentials */
     const phi__operation_security *security;
     size_t security_count;
     bool read_only, destructive;
@@ -60405,7 +60545,7 @@ typedef enum phi__document_section {
 typedef struct phi__document_part {
     phi__document_section section;
     phi_str name;
-    size_t at, len;       /* where it is in the document's text */
+    size_t at, len;       /* place of the part in the document's text */
     const phi_json *node; /* valid only while the document is read */
 } phi__document_part;
 
@@ -60504,11 +60644,11 @@ struct phi_openapi {
     phi_openapi_desc desc;   /* copied, defaults resolved; strings that were not given are NULL */
     phi_str url;             /* address of the document; empty: a text or a file */
     phi__document *document; /* in the arena */
-    phi__reading reading;    /* freed when its status is not PHI_BUSY any more */
+    phi__reading reading;    /* freed as soon as its status is not PHI_BUSY */
     phi__selection *selections;
     phi__address address;
-    phi__list tokens;    /* of openapi_call.c, freed by phi__opcall_free() */
-    uint32_t calls_open; /* running calls; above 0 the object cannot be freed */
+    phi__list tokens;    /* used by openapi_call.c, freed by phi__opcall_free() */
+    uint32_t calls_open; /* running calls; the object cannot be freed while there are any */
 };
 
 /* Frees a selection, and removes it from its object. */
@@ -60560,7 +60700,8 @@ PHI__FN phi_status phi__opreq_build(phi__openapi_request *r);
 PHI__FN phi_status phi__opreq_refuse(phi__openapi_request *r, const char *format, ...)
     PHI_PRINTF(2, 3);
 
-/* Adds a copied header. If one has this name, it stays unless `replaces` is set. PHI_NO_MEMORY. */
+/* Adds a copy of a header. An existing header of this name stays unless `replaces` is set. Can fail
+   with PHI_NO_MEMORY. */
 PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str value,
                                   bool replaces);
 
@@ -60572,7 +60713,7 @@ typedef struct phi__openapi_file {
 } phi__openapi_file;
 
 typedef struct phi__openapi_body {
-    phi__openapi_request *r; /* borrowed; gets the Content-Type and the message of a refusal */
+    phi__openapi_request *r; /* borrowed; receives the Content-Type and the message of a refusal */
     phi_call call;
     phi_str *pieces; /* in the arena */
     size_t count, cap, file_bytes;
@@ -60607,10 +60748,10 @@ PHI__FN void phi__body_free(phi__openapi_body *b); /* may be called twice, or fo
 typedef struct phi__tschema_def {
     const phi_json *node;
     phi_str name;  /* only letters, digits, ".", "_" and "-" */
-    unsigned same; /* later definitions with this name, which get a number */
+    unsigned same; /* later definitions with this name; their names get a number */
 } phi__tschema_def;
 
-/* A reference that every value must contain, from one definition (0: the root) to another. */
+/* A reference below no optional property. It leads from one definition (0: the root) to another. */
 typedef struct phi__tschema_edge {
     size_t from, to;
     bool cut;
@@ -60629,7 +60770,7 @@ typedef struct phi__tool_schema {
     bool optional; /* the current schema is below an optional property */
     bool files;    /* a binary string may be sent as a file */
     bool second;   /* the second pass, in which circles are cut */
-    bool failed;   /* view->message says why, or there is no memory */
+    bool failed;   /* view->message has the reason, or there is no memory */
 } phi__tool_schema;
 
 /* ---- schemas of a document as the JSON Schema of a tool ---- */
@@ -60641,13 +60782,13 @@ typedef struct phi__tool_schema {
    Such a schema is left open where the circle closes. */
 
 enum {
-    PHI__TOOL_SCHEMA_DEPTH = 64,     /* nested schemas; deeper ones are left open */
-    PHI__TOOL_SCHEMA_WORK = 4000000, /* members that are examined */
-    PHI__TOOL_SCHEMA_WORDS = 512,    /* bytes of a description */
-    PHI__TOOL_SCHEMA_NOTE = 160,     /* bytes of a keyword in a description */
-    PHI__TOOL_SCHEMA_SHORT = 256,    /* bytes of a default or an example */
-    PHI__TOOL_SCHEMA_LIST = 16384,   /* bytes of an enum */
-    PHI__TOOL_SCHEMA_NAME = 48       /* bytes of a definition's name, without its number */
+    PHI__TOOL_SCHEMA_DEPTH = 64,     /* most nested schemas; deeper ones are left open */
+    PHI__TOOL_SCHEMA_WORK = 4000000, /* most members that are examined */
+    PHI__TOOL_SCHEMA_WORDS = 512,    /* most bytes of a description */
+    PHI__TOOL_SCHEMA_NOTE = 160,     /* most bytes of a keyword in a description */
+    PHI__TOOL_SCHEMA_SHORT = 256,    /* most bytes of a default or an example */
+    PHI__TOOL_SCHEMA_LIST = 16384,   /* most bytes of an enum */
+    PHI__TOOL_SCHEMA_NAME = 48       /* most bytes of a definition's name, without its number */
 };
 
 static void phi__tschema_no_memory(phi__tool_schema *s) { s->failed = s->view->no_memory = true; }
@@ -60774,9 +60915,10 @@ static phi__tschema_def *phi__tschema_named(const phi__tool_schema *s, phi_str n
     return NULL;
 }
 
-/* Makes a name from the last step of a reference, of characters that need no escape. If the name is
-   taken, a number is added. The first definition of a name counts the numbers, because a document
-   may have thousands of the same name. False if there is no memory. */
+/* Makes the name of a definition from the last step of a reference, of characters that need no
+   escape. A name that is taken gets a number. The first definition with the name counts the
+   numbers, because a document may have thousands of definitions with one name. False if there is no
+   memory. */
 static bool phi__tschema_name(phi__tool_schema *s, phi_str ref, phi_str *out) {
     char name[PHI__TOOL_SCHEMA_NAME + 16];
     size_t at = ref.len, len = 0;
@@ -60837,7 +60979,7 @@ static bool phi__tschema_closes(phi__tool_schema *s, size_t to) {
     return false;
 }
 
-/* Writes the members of a reference: "$ref", or a description if it closes a circle. */
+/* Writes the members of a reference: "$ref", or a description if the reference closes a circle. */
 static void phi__tschema_put_ref(phi__tool_schema *s, phi_str ref) {
     size_t def = phi__tschema_def_of(s, ref);
     if (s->failed) return;
@@ -60936,7 +61078,7 @@ static void phi__tschema_put_required(phi__tool_schema *s, const phi_json *schem
     if (!any && !s->out.failed) s->out.len = before;
 }
 
-/* Writes an allOf of a variant and of an object whose discriminator has the variant's value. */
+/* Writes an allOf: a variant, and an object whose discriminator has the value of the variant. */
 static void phi__tschema_put_variant(phi__tool_schema *s, const phi_json *discriminator,
                                      phi_str ref) {
     phi_str name = phi__records_get_str(discriminator, "propertyName");
@@ -60945,7 +61087,7 @@ static void phi__tschema_put_variant(phi__tool_schema *s, const phi_json *discri
     phi__buf_text(&s->out, ",{\"type\":\"object\",\"properties\":{");
     phi__json_write_key(&s->out, name);
     phi__buf_text(&s->out, "{\"enum\":[");
-    /* Writes the values of the discriminator that name this reference. */
+    /* Write the values of the discriminator that name this reference. */
     phi_json_iter it = phi_json_each(phi_json_get(discriminator, "mapping"));
     phi_str last = ref;
     bool any = false;
@@ -60977,7 +61119,7 @@ static void phi__tschema_put_choices(phi__tool_schema *s, const phi_json *schema
     phi__buf_char(&s->out, '[');
     while (!s->failed && phi_json_next(&it) != NULL) {
         const phi_json *ref = phi_json_get(it.at, "$ref");
-        /* too large: a few of the choices would mislead */
+        /* too large: a list of only some choices would mislead, so write none */
         if (s->out.len / 2 > s->most_bytes && !s->out.failed) {
             s->out.len = before;
             return;
@@ -61099,7 +61241,7 @@ static void phi__tschema_put_object(phi__tool_schema *s, const phi_json *schema,
     phi__buf_char(&s->out, '}');
 }
 
-/* True if "nullable" is next to choices or a reference, without a type. */
+/* True if "nullable" is next to choices or a reference, and there is no "type". */
 static bool phi__tschema_wraps_null(const phi_json *schema) {
     static const char *const keys[] = {"$ref", "anyOf", "oneOf", "allOf"};
     if (!phi__records_get_bool(schema, "nullable") || phi_json_get(schema, "type") != NULL)
@@ -61162,13 +61304,15 @@ static void phi__tschema_put_defs(phi__tool_schema *s) {
     if (s->out.failed) phi__tschema_no_memory(s);
 }
 
-/* Cuts references so that no circle is left among the definitions: in each circle, the references
-   to its first definition. *any is true if there was a circle. False if there is no memory. */
+/* Cuts references so that no circle is left among the definitions. In each circle, cuts the
+   references to its first definition. *any is true if there was a circle. False if there is no
+   memory. */
 static bool phi__tschema_cut_circles(phi__tool_schema *s, bool *any) {
     phi_memory *memory = s->view->doc->memory;
     size_t nodes = s->def_count + 1, bytes = phi__mul(nodes, 2 * sizeof(size_t));
     size_t first = 0, last = 0, next = 0;
-    /* needed[i] is the number of references to node i. The queue holds nodes without references. */
+    /* needed[i] counts the references to node i. The queue holds nodes that no reference leads
+       to. */
     size_t *needed = (size_t *)phi__alloc(memory, bytes);
     if (needed == NULL) return false;
     size_t *queue = needed + nodes;
@@ -61186,7 +61330,7 @@ static bool phi__tschema_cut_circles(phi__tool_schema *s, bool *any) {
         }
         while (next < nodes && needed[next] == 0) next++;
         if (next == nodes) break;
-        /* Cut all references to this node that come from nodes that are left. */
+        /* Cut all references from remaining nodes to this node. */
         *any = true;
         for (size_t i = 0; i < s->edge_count; i++)
             if (s->edges[i].to == next && needed[s->edges[i].from] > 0) s->edges[i].cut = true;
@@ -61227,7 +61371,8 @@ typedef struct phi__making {
 
 /* ---- an operation while it is made callable ---- */
 
-/* This function and phi__making_lost() return false, so that a caller can return their result. */
+/* Stores why the operation is skipped. Like phi__making_lost(), returns false, so that a caller can
+   return the result. */
 static bool phi__making_skip(phi__making *m, const char *place, const char *why) {
     (void)snprintf(m->message, sizeof m->message, "%s: %s", place, why);
     return false;
@@ -61257,8 +61402,8 @@ static void *phi__making_zero(phi__making *m, size_t count, size_t size) {
 
 enum {
     PHI__PARAMETERS_MOST = 4096,
-    PHI__PARAMETERS_PATH = 8192,  /* bytes of a path; servers take less */
-    PHI__PARAMETERS_ARGUMENT = 64 /* bytes of a key: Anthropic's limit, November 2026 */
+    PHI__PARAMETERS_PATH = 8192,  /* most bytes of a path; servers accept fewer */
+    PHI__PARAMETERS_ARGUMENT = 64 /* most bytes of a key: Anthropic's limit, November 2026 */
 };
 
 static const char *const phi__parameters_places[] = {"path", "query", "header", "cookie"};
@@ -61321,7 +61466,7 @@ static bool phi__parameters_argument(phi__making *m, phi_str name, const char *p
     return phi__making_str(m, phi__str(key, len), out);
 }
 
-/* True for headers that OpenAPI describes elsewhere, and for parameters not in the path. */
+/* True for headers that OpenAPI describes elsewhere, and for path parameters not in the path. */
 static bool phi__parameters_ignored(const phi__making *m, phi__operation_place place,
                                     phi_str name) {
     phi_str path = m->op->path;
@@ -61345,7 +61490,8 @@ static bool phi__parameters_repeated(const phi__making *m, phi__operation_place 
     return false;
 }
 
-/* Returns the schema of a parameter, or of its only content, of media type *type; NULL: none. */
+/* Returns the schema of a parameter, or of its only content, and sets *type to the media type of
+   that content. NULL if there is no schema. */
 static const phi_json *phi__parameters_schema(const phi_json *node, phi_str *type) {
     const phi_json *schema = phi_json_get(node, "schema"), *content = phi_json_get(node, "content");
     phi_json_iter it = phi_json_each(content);
@@ -61414,8 +61560,8 @@ static bool phi__parameters_rest(phi__making *m) {
     return true;
 }
 
-/* Makes the parameters. False if the operation is skipped or there is no memory; this is true of
-   all functions that make a part of an operation. */
+/* Makes the parameters. False if the operation is skipped or there is no memory. All functions that
+   make a part of an operation return false in these cases. */
 static bool phi__parameters_make(phi__making *m) {
     const phi_json *own = phi_json_get(m->node, "parameters");
     const phi_json *shared = phi_json_get(m->item, "parameters");
@@ -61452,7 +61598,7 @@ enum { PHI__REQUEST_BODY_PROPERTIES = 1024 };
 
 /* Returns the rank of a content type. The lowest rank is chosen. */
 static unsigned phi__request_body_rank(phi_str type, phi__operation_body_kind *kind) {
-    /* Removes the parameters of the type. */
+    /* Remove the parameters of the type. */
     type = phi__str_trim(phi__str(type.at, phi__min(type.len, phi__str_find(type, 0, ";"))));
     *kind = PHI__BODY_JSON;
     if (phi__str_is_nocase(type, "application/json")) return 0;
@@ -61546,7 +61692,7 @@ static const phi_json *phi__request_body_pick(phi__making *m, const phi_json *co
         *type = it.key;
         m->op->body.kind = kind;
     }
-    /* Replaces a range of types by one of its types. */
+    /* Replace a range of types by one of its types. */
     if (phi__str_find(*type, 0, "*") == SIZE_MAX) return best;
     *type = m->op->body.kind == PHI__BODY_JSON   ? PHI__LIT("application/json")
             : m->op->body.kind == PHI__BODY_TEXT ? PHI__LIT("text/plain")
@@ -61574,7 +61720,7 @@ static bool phi__request_body_make(phi__making *m) {
         !phi__parameters_argument(m, PHI__LIT("_request_body"), "", &body->argument))
         return false;
     if (body->kind != PHI__BODY_FORM && body->kind != PHI__BODY_MULTIPART) return true;
-    /* Collects the properties of the schema and of the schemas in its allOf. */
+    /* Collect the properties of the schema and of the schemas in its allOf. */
     const phi_json *encodings = phi_json_get(media, "encoding");
     const phi_json *schema = phi__document_follow(&m->view, m->body_schema);
     phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
@@ -61599,7 +61745,7 @@ static bool phi__request_body_make(phi__making *m) {
 
 /* ---- security and server ---- */
 
-enum { PHI__SECURITY_URL = 2048 }; /* bytes of a server's URL */
+enum { PHI__SECURITY_URL = 2048 }; /* most bytes of a server's URL */
 
 static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, phi_str name,
                                  const phi_json *scopes) {
@@ -61693,7 +61839,7 @@ static bool phi__maker_server(phi__making *m) {
 /* ---- the operation, and its tool's schema ---- */
 
 enum {
-    PHI__MAKER_DESCRIPTION = 16384, /* bytes of a tool's description; a $ref may repeat it */
+    PHI__MAKER_DESCRIPTION = 16384, /* most bytes of a tool's description; a $ref may repeat it */
     PHI__MAKER_LABEL = 120
 };
 
@@ -61847,7 +61993,7 @@ static bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, ph
 
 /* ---- selection: operations that fit a filter become tools ---- */
 
-enum { PHI__SELECTION_ENTRY = 64 }; /* units that an operation costs, whatever its size */
+enum { PHI__SELECTION_ENTRY = 64 }; /* units of work for an operation of any size */
 
 static bool phi__selection_listed(const char *const *list, phi_str text, bool nocase) {
     for (; list != NULL && *list != NULL; list++)
@@ -61855,7 +62001,8 @@ static bool phi__selection_listed(const char *const *list, phi_str text, bool no
     return false;
 }
 
-/* True if a path is below a prefix: "/repos" and "/repos/" fit /repos/a, not /repositories. */
+/* True if a path is below one of the prefixes: "/repos" and "/repos/" fit /repos/a, but not
+   /repositories. */
 static bool phi__selection_below(const char *const *prefixes, phi_str path) {
     for (; *prefixes != NULL; prefixes++) {
         size_t len = strlen(*prefixes);
@@ -61884,7 +62031,8 @@ static bool phi__selection_fits(const phi__document_operation *op,
     return filter->tags == NULL || tagged;
 }
 
-/* Makes a tool of the operation at s->at, or records why not. False if there is no memory. */
+/* Makes a tool of the operation at s->at, or records why it becomes no tool. False if there is no
+   memory. */
 static bool phi__selection_add(phi_openapi *api, phi__selection *s, phi_openapi_tools *out,
                                size_t *units) {
     phi_memory *memory = &api->memory;
@@ -61944,8 +62092,8 @@ PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter
 
 /* ---- src/openapi/openapi.c ---- */
 
-/* openapi.c - the object of a document: creates it, reads the document in slices (bytes, a tree,
-   then parts and operations), and frees it. */
+/* openapi.c - the object of a document: creates the object, reads the document in slices (bytes, a
+   tree, then parts and operations), and frees the object. */
 
 #include <stdio.h>
 
@@ -61957,8 +62105,8 @@ PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter
    the document is ready, so trees may borrow from it. */
 
 enum {
-    PHI__DOCUMENT_CHAIN = 32, /* references followed from one to the next */
-    PHI__DOCUMENT_STEP = 1024 /* bytes of one step of a JSON Pointer */
+    PHI__DOCUMENT_CHAIN = 32, /* most references followed from one to the next */
+    PHI__DOCUMENT_STEP = 1024 /* most bytes of one step of a JSON Pointer */
 };
 
 typedef struct phi__document_parsed {
@@ -62050,8 +62198,8 @@ static bool phi__document_in_answers(const phi__document *doc, phi_str path,
     return *part != NULL;
 }
 
-/* Splits "#/components/schemas/Pet/items" into its part and the pointer within it. False if the
-   part was not kept. *why then has words to add to the reference: " leads nowhere". */
+/* Splits "#/components/schemas/Pet/items" into its part and the pointer within the part. False if
+   the part was not kept. *why is then text to append to the reference, such as " leads nowhere". */
 static bool phi__document_locate(const phi__document *doc, phi_str ref, phi__document_part **part,
                                  phi_str *rest, const char **why) {
     char bytes[PHI__DOCUMENT_STEP];
@@ -62180,7 +62328,7 @@ static phi__tool_name phi__naming_of(const phi_openapi_operation *op, const char
     return name;
 }
 
-/* Names one operation, or skips it if its name stays taken. False if there is no memory. */
+/* Names one operation, or skips it if its name is taken even with a hash. False: no memory. */
 static bool phi__naming_one(phi__naming *n, phi__document *doc, phi__document_operation *op,
                             const char *prefix) {
     phi__tool_name name = phi__naming_of(&op->shown, prefix);
@@ -62232,9 +62380,9 @@ enum {
     PHI__READING_PIECE = 65536, /* bytes of a file that are read at a time */
     PHI__READING_ENTRY = 64,    /* units of work for an entry of any size */
     PHI__READING_NAMED = 256,   /* units of work for a name */
-    PHI__READING_NAME = 1024,   /* bytes of a path with its method */
-    PHI__READING_TAGS = 64,     /* tags of an operation */
-    PHI__READING_DEPTH = 512    /* levels of nested values */
+    PHI__READING_NAME = 1024,   /* most bytes of a path with its method */
+    PHI__READING_TAGS = 64,     /* most tags of an operation */
+    PHI__READING_DEPTH = 512    /* most levels of nested values */
 };
 
 typedef enum phi__reading_state {
@@ -62267,7 +62415,7 @@ typedef struct phi__reading_walk {
     bool wants_answers; /* responses are kept, because a reference may lead into them */
 } phi__reading_walk;
 
-/* The HTTP methods, as keys of a path item and as shown to the host. */
+/* The HTTP methods: the keys in a path item, and the names shown to the host. */
 static const struct {
     const char *key, *shown;
     bool read_only;
@@ -62420,7 +62568,7 @@ static phi_json *phi__reading_section(const phi__reading *r, phi__document_secti
     return phi_json_get(phi_json_get(r->root, "components"), name);
 }
 
-/* Removes from a path item what requests do not need. The responses of its operations are kept in
+/* Removes from a path item all that requests do not need. Keeps the responses of its operations in
    walk->answers. False if there is no memory. */
 static bool phi__reading_prune(phi__reading *r, phi__reading_walk *walk, phi_str path,
                                phi_json *item) {
@@ -62451,7 +62599,7 @@ static void phi__reading_begin_part(phi__reading *r, phi__reading_walk *walk, ph
         (void)phi__reading_no_memory(r);
         return;
     }
-    part->at = r->doc->text.len; /* of several equal keys, the last one counts */
+    part->at = r->doc->text.len; /* if several keys are equal, the last one counts */
     part->node = node;
     walk->part = part;
     phi__json_write_writer_begin(&walk->writer, &r->doc->text, node, 0);
@@ -62565,7 +62713,7 @@ static bool phi__reading_operation(phi__reading *r, phi_str path, size_t method,
            phi__reading_tags(r, op, phi_json_get(node, "tags"));
 }
 
-/* Returns the part that a path item's "$ref" leads to. NULL if there is none; *why says why. */
+/* Returns the part that a path item's "$ref" leads to. NULL if none; *why has the reason. */
 static phi__document_part *phi__reading_item_ref(phi__reading *r, phi_str ref, const char **why) {
     phi__document_part *part = NULL;
     phi_str rest;
@@ -62600,7 +62748,7 @@ static bool phi__reading_item(phi__reading *r, phi_str key, const phi_json *item
     const phi_json *ref = phi_json_get(item, "$ref"), *target = NULL;
     const char *why = NULL;
     bool fine = true;
-    /* Of several equal paths, the last one counts. Keys without a slash are extensions. */
+    /* If several paths are equal, the last one counts. Keys without a slash are extensions. */
     if (own == NULL || key.len == 0 || key.at[0] != '/' || own->node != item) return true;
     if (phi_json_is(ref, PHI_JSON_STRING)) {
         other = phi__reading_item_ref(r, phi__json_text_of(ref), &why);
@@ -62978,11 +63126,11 @@ PHI_API const phi_openapi_operation *phi_openapi_operation_at(const phi_openapi 
 
 typedef struct phi__openapi_token phi__openapi_token;
 
-/* A wait for a token. It is a part of its owner, and zeroed at first. */
+/* A wait for a token. This struct is a part of the waiting object, and zeroed at first. */
 typedef struct phi__openapi_wait {
     phi__link link;
     phi__openapi_token *token; /* NULL: no token is awaited */
-    /* Called in phi_step after the wait has ended. PHI_OK: ask for the token again. Other statuses:
+    /* Called in phi_step after the wait has ended. PHI_OK: request the token again. Other statuses:
        the message says why there is no token. The function may end other waits and free agents. */
     void (*done)(struct phi__openapi_wait *wait, phi_status status, const char *message);
 } phi__openapi_wait;
@@ -63004,8 +63152,8 @@ typedef struct phi__openapi_auth {
    expires, or until a server refuses it. */
 
 enum {
-    PHI__OPENAPI_TOKEN_BYTES = 65536, /* bytes of a token server's answer */
-    PHI__OPENAPI_TOKEN_EARLY_S = 30,  /* seconds before a token's end at which it is renewed */
+    PHI__OPENAPI_TOKEN_BYTES = 65536, /* most bytes of a token server's answer */
+    PHI__OPENAPI_TOKEN_EARLY_S = 30,  /* seconds from the renewal of a token to its end */
     PHI__OPENAPI_TOKEN_WORDS = 300
 };
 
@@ -63081,7 +63229,7 @@ static uint64_t phi__token_lifetime_s(phi_str answer) {
     return phi__json_cursor_found_int(&found, &n) && n >= 0 ? (uint64_t)n : UINT64_MAX;
 }
 
-/* Writes a message about the token server's error, cut short and without our secret. */
+/* Writes a message about the token server's error, shortened and without our secret. */
 static void phi__token_explain(phi__openapi_token *t, phi_arena *arena, char *words, size_t size) {
     const phi_openapi_auth *auth = &t->api->desc.auth;
     phi__json_found found;
@@ -63095,7 +63243,7 @@ static void phi__token_explain(phi__openapi_token *t, phi_arena *arena, char *wo
     words[n] = '\0';
     phi__secret_init(&secrets, arena);
     phi__secret_add(&secrets, phi_str_of(auth->client_secret));
-    if (secrets.failed) /* no memory to look for the secret */
+    if (secrets.failed) /* no memory to find the secret in the message */
         (void)snprintf(words, size, "the token server answered %d", t->http_status);
     else
         (void)phi__secret_hide(&secrets, words, n, PHI__SECRET_WORDS);
@@ -63118,7 +63266,7 @@ static void phi__token_end(void *user_data, phi_status status, const char *messa
             uint64_t s = phi__token_lifetime_s(phi__buf_str(&t->answer));
             uint64_t early =
                 s > 2 * PHI__OPENAPI_TOKEN_EARLY_S ? (uint64_t)PHI__OPENAPI_TOKEN_EARLY_S : s / 2;
-            if (s == 0) s = 1; /* the waiting calls use the token once */
+            if (s == 0) s = 1; /* so that the waiting calls can use the token */
             phi__buf_clear(&t->text);
             phi__buf_add_str(&t->text, text);
             t->valid = !t->text.failed;
@@ -63195,8 +63343,8 @@ static phi_status phi__token_request(phi__openapi_token *t) {
     return status;
 }
 
-/* PHI_OK: *out is the token's text, borrowed until the next step. PHI_BUSY: the token was
-   requested, and wait->done will be called. Other statuses: phi_last_error has the message. */
+/* Gets a token. PHI_OK: *out is the token's text, borrowed until the next step. PHI_BUSY: the token
+   was requested, and wait->done will be called. Other statuses: phi_last_error has the message. */
 static phi_status phi__token_get(phi_openapi *api, phi_str url, const phi_str *scopes,
                                  size_t scope_count, phi__openapi_wait *wait, phi_str *out) {
     phi__openapi_token *t = NULL;
@@ -63359,8 +63507,8 @@ static phi_status phi__opauth_choose(phi__openapi_auth *a) {
     return phi__opauth_given(auth->user) ? phi__opauth_basic(a) : PHI_OK;
 }
 
-/* Adds the credentials that need no token. PHI_BAD_ARG (see the request's message),
-   PHI_NO_MEMORY. */
+/* Adds the credentials that need no token. On failure, returns PHI_BAD_ARG (the request has the
+   message) or PHI_NO_MEMORY. */
 static phi_status phi__opauth_begin(phi__openapi_auth *a, phi__openapi_request *r) {
     const phi_openapi_desc *desc = &r->op->api->desc;
     a->r = r;
@@ -63406,12 +63554,12 @@ static bool phi__opauth_again(phi__openapi_auth *a, int http_status) {
 /* ---- a JSON text, shortened so that it stays valid ---- */
 
 /* Arrays and objects lose whole items at their end, large members before small ones. Long strings
-   lose their end. A note in each such place says how much was left out. */
+   lose their end. A note at each cut says how much was left out. */
 
 enum {
     PHI__JSON_CUT_DEPTH = 8, /* levels of nesting; deeper values that are too long become notes */
-    PHI__JSON_CUT_NOTE = 48, /* bytes of a note, with its quotes and commas */
-    PHI__JSON_CUT_MEMBERS = 64, /* members of an object that can share its room */
+    PHI__JSON_CUT_NOTE = 48, /* bytes reserved for a note, with its quotes and commas */
+    PHI__JSON_CUT_MEMBERS = 64, /* an object with more members gets no shares */
     PHI__JSON_CUT_ROUNDS = 8
 };
 
@@ -63497,7 +63645,7 @@ static size_t phi__json_cut_size(const phi__json_cut_value *value) {
 static void phi__json_cut_put(phi__buf *out, const phi__json_cut_value *value, size_t most,
                               int depth);
 
-/* Writes a note in the place of values that were left out, or of a number that breaks off. */
+/* Writes a note in place of values that were left out, or of a number that is cut off. */
 static void phi__json_cut_put_note(phi__buf *out, const char *what, size_t count, bool whole) {
     phi__buf_printf(out, "\"... %s%llu more %s\"", whole ? "" : "at least ",
                     (unsigned long long)count, what);
@@ -63538,7 +63686,7 @@ static void phi__json_cut_put_member(phi__buf *out, const phi__json_cut_value *v
     phi__json_cut_put(out, value, most - phi__min(most, value->key.len + 2), depth + 1);
 }
 
-/* Writes the items while they fit. The first too large one is shortened if much room is left. */
+/* Writes the items that fit. Shortens the first item that is too large if much room is left. */
 static void phi__json_cut_put_first(phi__buf *out, const phi__json_cut_value *value, size_t most,
                                     int depth) {
     phi__json_cut_scan scan = phi__json_cut_scan_of(value);
@@ -63563,7 +63711,7 @@ static void phi__json_cut_put_first(phi__buf *out, const phi__json_cut_value *va
     phi__json_cut_put_note(out, scan.keys ? "members" : "items", missing, scan.whole);
 }
 
-/* Returns the room for each large member. Small ones stay whole, large ones share the rest. */
+/* Returns the room for each large member. Small members stay whole, large ones share the rest. */
 static size_t phi__json_cut_share(const size_t *sizes, size_t count, size_t room) {
     size_t share = room / count, i;
     for (int round = 0; round < PHI__JSON_CUT_ROUNDS; round++) {
@@ -63580,7 +63728,7 @@ static size_t phi__json_cut_share(const size_t *sizes, size_t count, size_t room
     return share;
 }
 
-/* Writes all members, each within its share. False if there are too many, or shares too small. */
+/* Writes all members, each within its share. False if members are too many or shares too small. */
 static bool phi__json_cut_put_shared(phi__buf *out, const phi__json_cut_value *value, size_t most,
                                      int depth) {
     phi__json_cut_scan scan = phi__json_cut_scan_of(value);
@@ -63624,8 +63772,9 @@ static void phi__json_cut_put(phi__buf *out, const phi__json_cut_value *value, s
     }
 }
 
-/* Appends the JSON text, shortened to about `most` bytes. `whole` is false if the text breaks off.
-   False if it is no JSON, `most` is too small, or there is no memory; `out` is then unchanged. */
+/* Appends the JSON text, shortened to about `most` bytes. `whole` is false if the text is cut off.
+   False if the text is not JSON, `most` is too small, or there is no memory; `out` is then
+   unchanged. */
 static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) {
     const char *end = text.at + text.len;
     phi__buf cut;
@@ -63653,8 +63802,8 @@ static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) 
 /* ---- the answer, and the content blocks made from it ---- */
 
 /* Up to four times max_response_bytes of a text are kept, so that JSON can be shortened. Images are
-   kept up to 4 MiB, and PDFs and audio if the model takes them. A longer answer goes into a file if
-   there is a directory; otherwise reading ends. Secrets of the request are hidden. */
+   kept up to 4 MiB; so are PDFs and audio if the model takes them. A longer answer goes into a file
+   if there is a directory; otherwise reading ends. Secrets of the request are hidden. */
 
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
@@ -63674,7 +63823,7 @@ typedef struct phi__openapi_answer {
     int http_status;
     uint64_t total;          /* bytes received */
     uint64_t announced;      /* Content-Length; 0: none */
-    phi__buf kept, incoming; /* incoming: its end may begin a secret */
+    phi__buf kept, incoming; /* incoming: bytes whose end may begin a secret */
     size_t most;             /* limit of `kept` in bytes */
     bool enough;             /* no more bytes are wanted */
 #ifndef PHI_NO_FILES
@@ -63730,7 +63879,7 @@ static phi_content_kind phi__answer_kind_of(phi_str type) {
     return phi__str_is_nocase(type, "application/pdf") ? PHI_CONTENT_DOCUMENT : PHI_CONTENT_TEXT;
 }
 
-/* Returns the form of an answer. Documents and audio that a model does not take are binary. */
+/* Returns the form of an answer. A document or audio that the model does not take is binary. */
 static phi__openapi_form phi__answer_form(phi_call call, phi_str type) {
     phi_content_kind kind = phi__answer_kind_of(type);
     static const char *const texts[] = {
@@ -63933,8 +64082,9 @@ static bool phi__answer_text(phi__openapi_answer *a, phi__buf *out) {
     return !out->failed;
 }
 
-/* True if the answer is binary, whatever its type says. No text has a NUL except UTF-16, which is
-   not supported. An answer without a type is text if it is UTF-8; its last character may be cut. */
+/* True if the answer is binary, whatever its type says. Only texts in UTF-16 have a NUL, and UTF-16
+   is not supported. An answer without a type is text if it is UTF-8; its last character may be
+   cut. */
 static bool phi__answer_is_binary(const phi__openapi_answer *a) {
     phi_str bytes = phi__buf_str(&a->kept);
     if (a->form == PHI__FORM_MEDIA)
@@ -63996,7 +64146,7 @@ static void phi__answer_free(phi__openapi_answer *a) {
 
 /* ---- a call of an operation ---- */
 
-enum { PHI__OPENAPI_CALL_SLICES = 4 }; /* slices of the body's work without a pause */
+enum { PHI__OPENAPI_CALL_SLICES = 4 }; /* slices of the body that are made without a pause */
 
 typedef struct phi__openapi_call {
     phi_call call;
@@ -64025,7 +64175,8 @@ static void phi__opcall_end(phi__openapi_call *c) {
     phi__answer_free(&c->answer);
     phi__body_free(&c->body);
     phi__opreq_free(&c->request);
-    if (c->url.len > 0) memset((char *)(uintptr_t)c->url.at, 0, c->url.len); /* it may hold a key */
+    /* the URL may hold a key */
+    if (c->url.len > 0) memset((char *)(uintptr_t)c->url.at, 0, c->url.len);
     c->url.len = 0;
     phi_arena_free(&c->arena);
     c->op->api->calls_open--;
@@ -64283,7 +64434,8 @@ static void phi__opcall_cancel(void *user_data, phi_call call) {
     if (c != NULL && c->op != NULL) phi__opcall_end(c);
 }
 
-/* After a snapshot, repeats a request that only reads. Any other may have been served: it fails. */
+/* After a snapshot, repeats a request that only reads. Any other request fails, because the server
+   may have served it already. */
 static phi_flow phi__opcall_resume(void *user_data, phi_call call, phi_str arguments) {
     if (((const phi__operation *)user_data)->read_only)
         return phi__opcall_start(user_data, call, arguments);
@@ -64297,7 +64449,7 @@ PHI__FN void phi__opcall_fill(phi_tool *tool) {
     tool->start = phi__opcall_start;
     tool->cancel = phi__opcall_cancel;
     tool->resume = phi__opcall_resume;
-    /* Long enough for a token, the request, a new token and the request again. */
+    /* Long enough for a token, the request, another token and the request again. */
     uint32_t ms = op->api->desc.timeout_ms;
     tool->timeout_ms = ms > UINT32_MAX / 8 ? PHI_UNLIMITED : ms * 4 + 5000;
     tool->unlisted = true;
@@ -64311,8 +64463,8 @@ PHI__FN void phi__opcall_fill(phi_tool *tool) {
 #include <stdarg.h>
 #include <stdio.h>
 
-/* A name that is repeated for each item could turn a few megabytes into terabytes. A text that
-   grows beyond this limit fails as if there were no memory. */
+/* A parameter's name that is repeated for each item could turn a few megabytes into terabytes. A
+   text that grows beyond this limit fails as if there were no memory. */
 enum { PHI__STYLES_MOST = 16 << 20 };
 
 /* ---- values of parameters, in OpenAPI's styles and RFC 6570's ---- */
@@ -64322,7 +64474,7 @@ enum { PHI__STYLES_MOST = 16 << 20 };
    not defined by any style: an empty array or object writes nothing in a query, and deepObject
    writes array items as "name[0]". */
 
-enum { PHI__STYLES_DEPTH = 16 }; /* levels of deepObject; deeper values are JSON text */
+enum { PHI__STYLES_DEPTH = 16 }; /* most levels of deepObject; deeper values are JSON text */
 
 /* How pairs are joined, and how their values are escaped. */
 typedef struct phi__styles {
@@ -64439,7 +64591,7 @@ static void phi__styles_put_pair(const phi__styles *s, phi_str name, const phi_j
     phi__styles_put_value(s->out, value, s->how);
 }
 
-/* Writes a deepObject. `name` grows on the way down, and shrinks on the way up. */
+/* Writes a deepObject. Each level adds its key to `name`, and removes the key after it. */
 static void phi__styles_put_deep(const phi__styles *s, phi__buf *name, const phi_json *value,
                                  int depth) {
     phi_json_iter it = phi_json_each(value);
@@ -64541,8 +64693,8 @@ static const phi_json *phi__opreq_argument(const phi__openapi_request *r, phi_st
     return phi_json_is(value, PHI_JSON_NULL) ? NULL : value;
 }
 
-/* Returns an array with room for one more item. A full array moves to new memory of the arena, with
-   twice the room. NULL if there is no memory. */
+/* Returns an array with room for one more item. A full array is moved to new memory in the arena,
+   twice as large. NULL if there is no memory. */
 static void *phi__opreq_room(phi_arena *arena, void *old, size_t count, size_t *cap, size_t size) {
     if (count < *cap) return old;
     size_t most = *cap > 0 ? *cap * 2 : 8;
@@ -64738,11 +64890,11 @@ PHI__FN phi_status phi__opreq_build(phi__openapi_request *r) {
 /* Files are read in slices, from the directories in phi_openapi_desc.upload_roots. Links are
    resolved first. The pieces of the body point into the arena and into the files' bytes. */
 
-enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* bytes of the files of one request */
+enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* bytes of all files of one request */
 
 enum {
     PHI__OPENAPI_BODY_READ = 65536, /* bytes of a file in one slice */
-    PHI__OPENAPI_BODY_PATHS = 128   /* units of work with paths in one slice: files_in.h */
+    PHI__OPENAPI_BODY_PATHS = 128   /* units of work on paths in one slice: see files_in.h */
 };
 
 static phi_status phi__body_add_piece(phi__openapi_body *b, phi_str piece) {
@@ -64837,7 +64989,7 @@ static phi_status phi__body_file_open(phi__openapi_body *b) {
     return PHI_BUSY;
 }
 
-/* Resolves the file's path, then each root until the file lies in one. */
+/* Resolves the file's path, and then the roots until one contains the file. */
 static phi_status phi__body_file_place(phi__openapi_body *b) {
     const char *const *roots = b->r->op->api->desc.upload_roots;
     size_t units = PHI__OPENAPI_BODY_PATHS;
@@ -64882,7 +65034,7 @@ static bool phi__body_is_path(const phi_json *value) {
     return phi_json_is(phi_json_get(value, "path"), PHI_JSON_STRING);
 }
 
-/* Returns the first type of a list that is no range; empty if there is none. */
+/* Returns the first type of a list that is not a range; empty if there is none. */
 static phi_str phi__body_first_type(phi_str types) {
     while (types.len > 0) {
         size_t comma = phi__str_find(types, 0, ",");
@@ -64940,7 +65092,7 @@ static void phi__body_header(phi__openapi_body *b, phi_str name, phi_str value) 
     phi__buf_text(&b->text, "\r\n");
 }
 
-/* Writes one part. PHI_BUSY: its file must be read. */
+/* Writes one part. PHI_BUSY: the part's file must be read first. */
 static phi_status phi__body_part(phi__openapi_body *b, const phi_json *value) {
     const phi__operation_property *property = b->property;
     bool file = property != NULL && property->file;
@@ -64980,7 +65132,7 @@ static phi_status phi__body_part(phi__openapi_body *b, const phi_json *value) {
     return PHI_OK;
 }
 
-/* Returns the next value. The items of an array become parts of the same name. */
+/* Returns the next value. Each item of an array becomes a part with the name of the array. */
 static const phi_json *phi__body_next(phi__openapi_body *b) {
     for (;;) {
         const phi_json *value = b->in_items ? phi_json_next(&b->items) : NULL;
@@ -65122,11 +65274,11 @@ PHI__FN void phi__body_free(phi__openapi_body *b) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x26460453
+#if PHI__IMP_SECTIONS != 0x67c0b063
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x26460453
+#define PHI__IMP_SECTIONS 0x67c0b063
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -65135,12 +65287,14 @@ PHI__FN void phi__body_free(phi__openapi_body *b) {
 
 /* ---- section.c ---- */
 
-/* Returns the name of a table for messages: its name, else its id without braces. Never empty. */
+/* Returns a table's name for messages: its member "name", else its id without braces. Never
+   empty. */
 PHI__FN phi_str phi__sec_name(const phi_json *node);
 /* True if the URL begins with http:// or https://. */
 PHI__FN bool phi__sec_is_address(const char *url);
 
-/* Resolves paths in the file's directory. The list is NULL-ended. NULL: no memory, or no paths. */
+/* Resolves paths in the file's directory. The list is NULL-ended. NULL: no memory, or there are no
+   paths. */
 PHI__FN const char *const *phi__sec_places(phi__cfg_ground *ground, const phi__cfg_texts *paths);
 
 /* ---- section_mcp.c, section_openapi.c: the table, begin, use and end ---- */
@@ -65334,7 +65488,7 @@ static const char *const *phi__sec_mcp_env(phi_arena *arena, const phi_json *map
     return list;
 }
 
-/* Splits a command that is one text. *words is NULL after a problem was reported. */
+/* Splits a command that is one text. If *words is NULL, a problem was reported. */
 static phi_status phi__sec_mcp_split(phi__cfg_ground *ground, const phi_json *command,
                                      const char *const **words) {
 #ifndef PHI_NO_PROCESS
@@ -65353,8 +65507,8 @@ static phi_status phi__sec_mcp_split(phi__cfg_ground *ground, const phi_json *co
     return PHI_OK;
 }
 
-/* Makes argv from `command` (a list, or a text that is split as in a shell) and `args`. *out is
-   NULL after a problem was reported. */
+/* Makes argv from `command` (a list, or a text that is split as in a shell) and `args`. If *out is
+   NULL, a problem was reported. */
 static phi_status phi__sec_mcp_argv(phi__cfg_ground *ground, const phi_json *node,
                                     const phi__cfg_mcp_server *t, const char *const **out) {
     const char *const *words = NULL;
@@ -65408,7 +65562,7 @@ static const char *phi__sec_mcp_uri(phi__cfg_ground *ground, const char *path) {
     return out.at;
 }
 
-/* Makes a root's URI from a URI or a path. *uri is NULL after a problem was reported. */
+/* Makes a root's URI from a URI or a path. If *uri is NULL, a problem was reported. */
 static phi_status phi__sec_mcp_root(phi__cfg_ground *ground, const phi_json *item,
                                     const char **uri) {
     static const char field[] = "mcp.instances.roots";
@@ -65434,7 +65588,7 @@ static phi_status phi__sec_mcp_root(phi__cfg_ground *ground, const phi_json *ite
     return *uri != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* Sets the roots. Sets none after a problem was reported. */
+/* Sets the roots. If a problem was reported, sets none. */
 static phi_status phi__sec_mcp_roots(phi__cfg_ground *ground, const phi_json *list,
                                      phi_mcp_desc *desc) {
     size_t n = phi_json_count(list), there = 0;
@@ -65589,7 +65743,7 @@ PHI__FN phi_status phi__sec_mcp_begin(phi__cfg_ground *ground, const phi_json *n
     return PHI_OK;
 }
 
-/* Opens all connections before it waits for the first. making->work is set once all are opened. */
+/* Opens all connections before it waits for the first. making->work is set when all are opened. */
 PHI__FN phi_status phi__sec_mcp_use(void *state, phi__cfg_making *making) {
     phi__sec_mcp_state *s = (phi__sec_mcp_state *)state;
     phi__cfg_used used;
@@ -65602,7 +65756,7 @@ PHI__FN phi_status phi__sec_mcp_use(void *state, phi__cfg_making *making) {
     while (status == PHI_OK && phi__making_used(making, "mcp", "mcp", s->node, making->at, &used)) {
         phi__sec_mcp_link *link = NULL;
         if (used.node != NULL) link = phi__sec_mcp_find(s, making, making->at, &used);
-        if (link != NULL && link->mcp == NULL) link = NULL; /* the problem was reported */
+        if (link != NULL && link->mcp == NULL) link = NULL; /* its problem was reported */
         if (link != NULL) status = phi__sec_mcp_wait(making, link, making->at);
         if (link != NULL && status == PHI_OK)
             status = phi__making_source(making, phi_mcp_tools(link->mcp));
@@ -65976,7 +66130,7 @@ typedef struct phi__cfg_skills {
     bool no_index;
 } phi__cfg_skills;
 
-/* The skills of an agent that names some. */
+/* The skills of an agent whose profile names some. */
 typedef struct phi__sec_skills_part {
     struct phi__sec_skills_part *next;
     phi_skills *skills;
@@ -66134,7 +66288,7 @@ static phi_status phi__sec_skill_use(void *state, phi__cfg_making *making) {
     phi__sec_skill_state *s = (phi__sec_skill_state *)state;
     phi_skills *skills = s->all;
     phi_status status = PHI_OK;
-    /* Names in the host's own profile choose skills of the file, if any. */
+    /* Skills named in the host's own profile come from the file's [skills], if there is one. */
     const phi_agent_desc *base = making->ground->desc.base;
     bool hosts =
         base != NULL && base->profile != NULL && making->profile.skills == base->profile->skills;
@@ -66177,7 +66331,7 @@ static bool phi__protected_keep(phi__protected *p, phi_str path) {
     return true;
 }
 
-/* Keeps the absolute path without links, and the path itself. */
+/* Keeps a path, and the absolute path without links that it resolves to. */
 static bool phi__protected_resolved(phi__protected *p, phi_str path) {
     const char *absolute;
     phi_str copy;
@@ -66194,7 +66348,7 @@ static bool phi__protected_word(phi__protected *p, phi_str word) {
     if (word.len == 0 || word.at[0] == '-' || phi__str_find(word, 0, "://") != SIZE_MAX)
         return true;
     if (memchr(word.at, '/', word.len) == NULL && memchr(word.at, '.', word.len) == NULL)
-        return true; /* a program in PATH, or no file */
+        return true; /* a program in PATH, or not a file */
     if (word.at[0] == '/') return phi__protected_resolved(p, word);
     if (!phi__protected_keep(p, word)) return false;
     if (word.at[0] == '~') return true;
@@ -66229,7 +66383,7 @@ static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool al
         return true;
     while ((member = phi_json_next(&it)) != NULL) {
         bool named = all;
-        /* has patterns, not commands */
+        /* [permissions] has patterns, not commands */
         if (depth == 0 && phi__str_is(it.key, "permissions")) continue;
         for (size_t i = 0; i < PHI__COUNT(keys); i++) named = named || phi__str_is(it.key, keys[i]);
         if (!phi__protected_tree(p, member, named, depth + 1)) return false;
@@ -66265,7 +66419,7 @@ typedef struct phi__cfg_permissions {
     const char *home, *shell_tools;
 } phi__cfg_permissions;
 
-/* The rules of one agent, and the host's two hooks that run after them. */
+/* The rules of one agent, and two hooks of the host that are called after the rules. */
 typedef struct phi__sec_perm_one {
     struct phi__sec_perm_one *next;
     phi_permissions *permissions;
@@ -66371,7 +66525,8 @@ static phi_status phi__sec_perm_read(phi__cfg_ground *ground, phi__sec_perm_stat
     return PHI_OK;
 }
 
-/* Makes one->permissions; NULL after a problem was reported. Fails only with PHI_NO_MEMORY. */
+/* Makes one->permissions. If it stays NULL, a problem was reported. Fails only with
+   PHI_NO_MEMORY. */
 static phi_status phi__sec_perm_make(phi__sec_perm_state *s, phi__cfg_making *making,
                                      phi__sec_perm_one *one) {
     phi__cfg_ground *ground = making->ground;
@@ -66522,7 +66677,7 @@ typedef struct phi__sec_script_state {
     phi__sec_script_set *sets;
 } phi__sec_script_state;
 
-/* Warns and returns true if the value is not run. */
+/* True if the value cannot be run. A warning was then added. */
 static bool phi__sec_script_skips(phi__cfg_ground *ground, const phi_json *node, const char *key,
                                   uint32_t point, const char *command) {
     if (strstr(command, "::") != NULL && strchr(command, '/') == NULL) {
@@ -66569,8 +66724,9 @@ static phi_status phi__sec_script_add(phi__cfg_ground *ground, phi__sec_script_s
     return PHI_OK;
 }
 
-/* Selects the scripts of an agent. Keys are for the server of the top agent's model. A sub-agent
-   has only scripts that guard tools and, if it has no key of its own, scripts for keys. */
+/* Selects the scripts of an agent. Scripts for keys are for the server of the top agent's model.
+   A sub-agent gets only scripts that guard tools and, if it has no key of its own, scripts for
+   keys. */
 static phi_status phi__sec_script_of(const phi__sec_script_state *s, const phi__cfg_making *making,
                                      phi_scripts_desc *desc) {
     const uint32_t guards = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
@@ -66618,7 +66774,7 @@ static phi_status phi__sec_script_use(void *state, phi__cfg_making *making) {
     if (desc.count == 0) return PHI_OK;
     set = (phi__sec_script_set *)phi_arena_alloc(ground->arena, sizeof *set);
     if (set == NULL) return PHI_NO_MEMORY;
-    desc.workspace = making->top->workspace; /* "./check" is relative to the top agent's */
+    desc.workspace = making->top->workspace; /* "./check" is inside the top agent's workspace */
     desc.allocator = ground->memory->allocator;
     set->scripts = phi_scripts_new(&desc, &error);
     if (set->scripts == NULL && error.status == PHI_NO_MEMORY) return PHI_NO_MEMORY;
@@ -66641,7 +66797,7 @@ static void phi__sec_script_end(void *state) {
 
 /* ---- the list of all sections ---- */
 
-/* The top of a file, as these sections read it. */
+/* The top level of a file, as these sections read it. */
 typedef struct phi__cfg_sections {
     uint64_t set;
     const phi_json *node;
@@ -66694,11 +66850,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0xa86406d6
+#if PHI__IMP_TRACE != 0x29baa5f3
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0xa86406d6
+#define PHI__IMP_TRACE 0x29baa5f3
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -66719,10 +66875,10 @@ typedef struct phi__trace_view {
     phi__fold fold; /* allocated from the thread's memory */
     bool valid;     /* `fold` is the view of `lane` before the current entry */
     uint32_t lane;
-    size_t same; /* number of first items that are equal in fold and `seen` */
+    size_t same; /* number of items at the start that are equal in fold and `seen` */
     phi__trace_seen *seen;
     size_t seen_count, seen_cap;
-    size_t work;    /* items that were looked at in this unit */
+    size_t work;    /* items that the current unit has visited */
     bool requested; /* a turn has begun, and its request is not written yet */
     uint32_t turn_lane;
 } phi__trace_view;
@@ -66730,10 +66886,10 @@ typedef struct phi__trace_view {
 /* The state of trace_spans.c. */
 typedef struct phi__trace_spans {
     struct phi__trace_run *run; /* the innermost open run */
-    phi__map links;             /* by the loop id of the child */
-    phi__map twins;             /* counted runs, by session and loop id */
+    phi__map links;             /* links by the loop id of the child run */
+    phi__map twins;             /* runs counted so far, by session id and loop id */
     bool linking;               /* the first walk, which only looks for links */
-    bool any;                   /* at least one span was written */
+    bool any;                   /* a span was already written */
     int64_t last_ms;            /* the time of the latest entry */
 } phi__trace_spans;
 
@@ -66752,32 +66908,35 @@ struct phi_trace {
     phi_trace_kind kind;
     phi_trace_desc desc;
     phi_trace_sink sink;
-    phi_policy policy; /* desc.policy with its defaults, if there is one */
+    phi_policy policy; /* a copy of desc.policy with defaults filled in, if there is a policy */
     phi_status status; /* PHI_BUSY: there is more to write */
     phi__trace_stage stage;
     const phi_thread *main, *thread; /* the main thread; the current one */
-    uint64_t *ends;                  /* the count of each thread when the trace began */
-    size_t thread_count, at;         /* at: index of `thread` */
-    uint64_t seq, base;              /* the next entry; the log's first entry */
-    uint64_t prompt;                 /* the last LOOP_START with a system prompt, plus 1; 0: none */
-    size_t session, loop, turn;      /* place of the next session's turn */
-    phi__buf loop_buf;               /* loop id of the entry before */
+    /* for each thread the number of its entries when the trace began */
+    uint64_t *ends;
+    size_t thread_count, at; /* number of threads; index of `thread` */
+    uint64_t seq, base;      /* the next entry; the log's first entry */
+    /* seq plus 1 of the last LOOP_START with a system prompt; 0: none */
+    uint64_t prompt;
+    size_t session, loop, turn; /* indexes of the session's turn to write next */
+    phi__buf loop_buf;          /* loop id of the previous entry */
     uint32_t lane;
     phi_arena arena;   /* lives as long as the trace */
     phi_arena scratch; /* lives as long as the current entry */
     phi__secrets secrets;
-    phi__buf text, out; /* JSON of an entry; bytes for the sink */
+    phi__buf text, out; /* JSON of the current entry; bytes that wait for the sink */
     phi__trace_view view;
     phi__trace_spans spans;
 };
 
 /* ---- trace_out.c ---- */
 
-/* Returns the LOOP_START with the system prompt of the entry's run, plus 1. An unchanged prompt is
-   in the LOOP_START of an earlier run. 0: not known, as for runs copied from another log. */
+/* Returns the seq plus 1 of the LOOP_START that has the system prompt of the entry's run. A run
+   with an unchanged prompt uses the LOOP_START of an earlier run. 0: not known, as for runs copied
+   from another log. */
 PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entry);
 PHI__FN bool phi__trace_prompt_is_in(const phi__entry *entry);
-PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at); /* at 0: empty */
+PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at); /* empty if at is 0 */
 
 /* Writes a member with a text, without secrets. A text beyond the limit is cut, and a second member
    "KEY of" has its length. */
@@ -66785,29 +66944,30 @@ PHI__FN void phi__tout_str(phi_trace *t, const char *key, phi_str text);
 
 /* Write a text without secrets and without a limit; phi__tout_value writes no key. */
 PHI__FN void phi__tout_whole(phi_trace *t, const char *key, phi_str text);
-PHI__FN void phi__tout_some(phi_trace *t, const char *key, phi_str text); /* empty: left out */
+/* writes nothing if text is empty */
+PHI__FN void phi__tout_some(phi_trace *t, const char *key, phi_str text);
 PHI__FN void phi__tout_value(phi_trace *t, phi_str text);
 
 /* Returns a text without secrets. A text beyond the limit is cut, and a note at its end has its
    length. Valid until phi__tout_move. */
 PHI__FN phi_str phi__tout_noted(phi_trace *t, phi_str text);
 
-/* Moves `text` to the bytes for the sink, escaped for a script in the page. Writes these bytes if
-   they are many, or if `all`. */
+/* Moves `text` to the bytes for the sink, escaped for a script in the page. Writes these bytes to
+   the sink if they are many, or if `all` is true. */
 PHI__FN phi_status phi__tout_move(phi_trace *t, bool all);
 PHI__FN phi_status phi__tout_raw(phi_trace *t, const char *text); /* writes a text as it is */
 
 /* ---- trace_page.c ---- */
 
-/* Return part i of the page before and after its data; NULL past the last part. Static. */
+/* Return part i of the page before its data, or after its data. NULL past the last part. Static. */
 PHI__FN const char *phi__trace_page_head(size_t i);
 PHI__FN const char *phi__trace_page_tail(size_t i);
 
 /* ---- trace_spans.c ---- */
 
-PHI__FN void phi__span_head(phi_trace *t); /* begins the document, up to the spans */
+PHI__FN void phi__span_head(phi_trace *t); /* begins the document, up to the first span */
 PHI__FN void phi__spans_entry(phi_trace *t, const phi__entry *entry);
-PHI__FN void phi__spans_thread_end(phi_trace *t); /* ends open runs */
+PHI__FN void phi__spans_thread_end(phi_trace *t); /* ends the spans of open runs */
 PHI__FN void phi__spans_free(phi_trace *t);
 
 /* ---- src/trace/trace.c ---- */
@@ -66841,7 +67001,7 @@ static void phi__trace_view_free(phi_trace *t) {
     v->requested = false;
 }
 
-/* True if a request was made: there is an answer, or a turn ends without one. */
+/* True if a request was made: the entry is an answer, or ends a turn that has no answer. */
 static bool phi__trace_view_has_request(phi_trace *t, const phi__entry *e) {
     phi__trace_view *v = &t->view;
     bool was = v->requested;
@@ -66860,7 +67020,7 @@ static bool phi__trace_view_has_request(phi_trace *t, const phi__entry *e) {
     }
 }
 
-/* Notes that the fold may differ from `seen` from item `at` on. */
+/* Notes that from index `at` on, the items of the fold may differ from those of `seen`. */
 static void phi__trace_view_changed(phi__trace_view *v, size_t at) {
     if (at < v->same) v->same = at;
 }
@@ -66877,7 +67037,8 @@ static void phi__trace_view_rewrite(phi_trace *t, phi__op *op) {
     if (!phi__fold_op(t->thread, &v->fold, op)) phi__trace_view_drop(t);
 }
 
-/* Updates the view after an entry. Without memory for it, the fold is built again later. */
+/* Updates the view after an entry. If there is no memory for the update, the fold is dropped and
+   built again later. */
 static void phi__trace_view_after(phi_trace *t, phi__entry *e) {
     phi__trace_view *v = &t->view;
     if (!v->valid) return;
@@ -66893,7 +67054,7 @@ static void phi__trace_view_after(phi_trace *t, phi__entry *e) {
     }
 }
 
-/* Makes the view of that lane before the current entry. False: no memory. */
+/* Makes the view that the lane had before the current entry. False: no memory. */
 static bool phi__trace_view_make(phi_trace *t, uint32_t lane) {
     phi__trace_view *v = &t->view;
     phi_status status = PHI_OK;
@@ -66910,7 +67071,7 @@ static bool phi__trace_view_is(const phi__trace_seen *seen, const phi__item *ite
     return seen->from == item->from && seen->to == item->to && seen->flags == item->flags;
 }
 
-/* Copies the fold to `seen`, whose first `keep` items are already right. False: no memory. */
+/* Copies the fold to `seen`. The first `keep` items are already right. False: no memory. */
 static bool phi__trace_view_see(phi_trace *t, size_t keep) {
     phi__trace_view *v = &t->view;
     if (v->fold.count > v->seen_cap) {
@@ -66929,7 +67090,8 @@ static bool phi__trace_view_see(phi_trace *t, size_t keep) {
 
 /* ---- items that a policy left out ---- */
 
-/* "g" is a list of [n, verdict]: the next n items have this verdict; 9: they are in no group. */
+/* "g" is a list of [n, verdict]: the next n items have this verdict. Verdict 9: the items are in no
+   group. */
 enum { PHI__TRACE_VIEW_NO_GROUP = 9 };
 
 static uint64_t phi__trace_view_less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
@@ -66965,7 +67127,7 @@ static void phi__trace_view_project(phi_trace *t, phi_str prompt) {
         phi__buf_printf(&t->text, "[%llu,%u]", (unsigned long long)n, (unsigned)all[i]);
     }
     phi__buf_char(&t->text, ']');
-    const phi_projection_meta *meta = &made.meta; /* the budget is for messages only */
+    const phi_projection_meta *meta = &made.meta; /* without prompt and tools, as the budget */
     uint64_t sent = phi__trace_view_less(meta->estimated_tokens, meta->system_tokens);
     sent = phi__trace_view_less(sent, meta->tools_tokens);
     phi__records_raw(&t->text, "x", "[");
@@ -66974,7 +67136,8 @@ static void phi__trace_view_project(phi_trace *t, phi_str prompt) {
                     (unsigned long long)meta->messages_included);
 }
 
-/* Returns the tokens of the view by desc.token_counter, which counts only items that are new. */
+/* Returns the tokens of the view by desc.token_counter. The counter is called only for new
+   items. */
 static uint64_t phi__trace_view_tokens(phi_trace *t) {
     phi__fold *fold = &t->view.fold;
     if (t->desc.token_counter.count_text != NULL)
@@ -67027,7 +67190,7 @@ static void phi__tentry_usage(phi_trace *t, const phi_usage *usage) {
                     (unsigned long long)usage->cache_write, (unsigned long long)usage->reasoning);
 }
 
-/* Writes the cost by the model's rates. Writes nothing if they are not known. */
+/* Writes the cost by the model's rates. Writes nothing if the rates are not known. */
 static void phi__tentry_cost(phi_trace *t, phi_str model, const phi_usage *usage) {
     for (size_t i = 0; usage != NULL && i < t->desc.model_count; i++) {
         const phi_model *m = &t->desc.models[i];
@@ -67154,7 +67317,7 @@ static void phi__tentry_loop_end(phi_trace *t, const phi__entry *e) {
 
 /* Returns the model whose rates apply to a turn: the model of its last answer. */
 static phi_str phi__tentry_model(const phi_trace *t, const phi__entry *end) {
-    uint64_t seq = end->seq, most = 512; /* limit of entries that are searched */
+    uint64_t seq = end->seq, most = 512; /* limit for the number of entries searched */
     while (seq > t->base && most-- > 0) {
         const phi__entry *e = phi__thread_at(t->thread, --seq);
         if (e->kind == PHI_ENTRY_LOOP_START && phi_str_equal(e->loop_id, end->loop_id)) break;
@@ -67245,18 +67408,18 @@ static inline const phi_thread *phi__trace_thread(const phi_trace *t, size_t i) 
     return i == 0 ? t->main : t->desc.children[i - 1];
 }
 
-enum { PHI__TRACE_WORK = 64 /* items of views that are a unit */ };
+enum { PHI__TRACE_WORK = 64 /* this many items of views count as one unit */ };
 
 /* ---- threads ---- */
 
-/* True if the thread is in the list before index `at` too. */
+/* True if the thread at index `at` also has a smaller index. */
 static bool phi__trace_thread_again(const phi_trace *t, size_t at) {
     for (size_t i = 0; i < at; i++)
         if (phi__trace_thread(t, i) == phi__trace_thread(t, at)) return true;
     return false;
 }
 
-/* Moves to the next thread; after the last one, to the next stage. */
+/* Moves to the next thread, or after the last thread to the next stage. */
 static void phi__trace_thread_next(phi_trace *t) {
     do t->at++;
     while (t->at < t->thread_count && phi__trace_thread_again(t, t->at));
@@ -67336,7 +67499,7 @@ static phi_status phi__trace_head(phi_trace *t) {
     return status;
 }
 
-/* Begins a thread, up to the list of its entries. */
+/* Begins a thread: writes everything that comes before its list of entries. */
 static void phi__trace_thread_begin(phi_trace *t) {
     t->thread = phi__trace_thread(t, t->at);
     t->seq = t->base = t->thread->log.base;
@@ -67440,7 +67603,7 @@ static phi_memory *phi__trace_memory(const phi_thread *thread) {
     return memory;
 }
 
-/* Fills unset fields from desc->agent. `models` receives its models. */
+/* Fills unset fields of *desc from desc->agent. `models` receives the agent's models. */
 static phi_status phi__trace_of_agent(phi_trace_desc *desc,
                                       phi_model models[1 + PHI_FAILOVER_MODELS_MOST]) {
     phi_agent_desc is;
@@ -67539,7 +67702,7 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
 PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units) {
     if (trace == NULL) return PHI_BAD_ARG;
     if (units == 0) units = 1;
-    /* After an eviction and a recall, entries of a log in a store have other addresses. */
+    /* Entries of a log in a store have other addresses after an eviction and a recall. */
     if (trace->thread != NULL && trace->thread->journal != NULL) phi__trace_view_drop(trace);
     while (trace->status == PHI_BUSY && units > 0) {
         phi_status status = phi__trace_unit(trace, &units);
@@ -67587,7 +67750,8 @@ static phi_status phi__trace_to_file(void *user_data, const char *bytes, size_t 
     return phi__files_write(to->file, bytes, len, &to->words);
 }
 
-/* Opens the file for writing. The target of a symbolic link is replaced, not the link. */
+/* Opens the file for writing. If the path is a symbolic link, its target is replaced, not the
+   link. */
 static phi_status phi__trace_open(phi_trace_sink *sink, phi_memory *memory, const char *path,
                                   phi__trace_file *to) {
     phi__resolve *r = (phi__resolve *)phi__alloc(memory, sizeof *r);
@@ -67596,7 +67760,8 @@ static phi_status phi__trace_open(phi_trace_sink *sink, phi_memory *memory, cons
     phi_status status = phi__path_resolve_begin(r, NULL, path, &to->words);
     if (status == PHI_OK) status = phi__path_resolve_advance(r, &units, &to->words);
     if (status == PHI_OK) status = phi__files_open_replace(memory, r->out, &to->file, &to->words);
-    if (status == PHI_OK) phi__files_private(to->file); /* the file has a conversation */
+    /* for the owner only, since the file contains a conversation */
+    if (status == PHI_OK) phi__files_private(to->file);
     phi__free(memory, r, sizeof *r);
     sink->write = phi__trace_to_file;
     sink->user_data = to;
@@ -67659,7 +67824,8 @@ static size_t phi__tout_most(const phi_trace *t) {
     return t->desc.text_bytes > 0 ? t->desc.text_bytes : (size_t)PHI__TRACE_OUT_TEXT;
 }
 
-/* Returns the text without secrets. If it was `cut`, a secret cut at its end is hidden too. */
+/* Returns the text without secrets. If the text was cut, the beginning of a secret at its end is
+   hidden too. */
 static phi_str phi__tout_hidden(phi_trace *t, phi_str text, bool cut) {
     if (t->secrets.count == 0 || text.len == 0) return text;
     char *copy = phi__arena_bytes(&t->scratch, text.len);
@@ -67718,7 +67884,7 @@ PHI__FN phi_str phi__tout_noted(phi_trace *t, phi_str text) {
     return phi__str(whole, text.len + strlen(words));
 }
 
-/* Writes the bytes to the sink if they are many, or if `all`. */
+/* Writes the bytes to the sink if they are many, or if `all` is true. */
 static phi_status phi__tout_write(phi_trace *t, bool all) {
     size_t at = 0;
     phi_status status = PHI_OK;
@@ -68192,22 +68358,23 @@ typedef struct phi__trace_link {
 typedef struct phi__trace_call {
     uint64_t answer; /* seq of the answer's entry */
     uint32_t block;
-    bool done, spawned; /* the call has a result; it began a run */
+    bool done, spawned; /* done: the call has a result; spawned: the call began a run */
 } phi__trace_call;
 
 /* An open run. */
 typedef struct phi__trace_run {
-    struct phi__trace_run *outer; /* the run around it; copied runs are inside others */
-    uint64_t start;               /* seq of its LOOP_START */
-    uint64_t input;               /* the first entry that is new in the next request */
-    uint64_t turn;                /* seq of the turn's TURN_START */
-    uint64_t prompt; /* the LOOP_START with its system prompt, see phi__trace_prompt_at */
+    /* the run that contains this one (only copied runs are inside others), or NULL */
+    struct phi__trace_run *outer;
+    uint64_t start;  /* seq of the run's LOOP_START */
+    uint64_t input;  /* the first entry that is new in the next request */
+    uint64_t turn;   /* seq of the turn's TURN_START */
+    uint64_t prompt; /* the LOOP_START with the run's system prompt, see phi__trace_prompt_at */
     int64_t start_ms, turn_ms;
     uint32_t turn_index;
     uint32_t chats; /* answers so far in this turn */
     uint32_t twin;
     bool in_turn;
-    phi__trace_call *calls; /* the calls of its last answer */
+    phi__trace_call *calls; /* the calls of the run's last answer */
     size_t call_count, call_cap;
 } phi__trace_run;
 
@@ -68323,7 +68490,7 @@ static const phi_loop_info *phi__span_info(const phi_trace *t, const phi__trace_
     return info != NULL ? info : &none;
 }
 
-/* Returns the names of a run. They are valid while the run's first entry stays in place. */
+/* Returns the names of a run. They are valid as long as the run's first entry is not evicted. */
 static phi__trace_name phi__span_run(const phi_trace *t, const phi__trace_run *run) {
     phi__trace_name name;
     name.session = phi__span_info(t, run)->session_id;
@@ -68448,7 +68615,8 @@ static void phi__span_named(phi_trace *t, const char *operation, phi_str of, phi
     phi__span_text(t, "gen_ai.operation.name", phi_str_of(operation));
 }
 
-/* Ends a span. error empty: none. before: the run that this one continues, in another trace. */
+/* Ends a span. error: empty if the span did not fail. before: the run in another trace that this
+   run continues, or NULL. */
 static void phi__span_close(phi_trace *t, phi_str error, phi_str message,
                             const phi__trace_name *before) {
     phi__span_text(t, "error.type", error);
@@ -68543,7 +68711,7 @@ static void phi__span_instructions(phi_trace *t, phi_str prompt) {
     phi__span_json(t, "gen_ai.system_instructions", &text);
 }
 
-/* Writes the messages that are new in a request, and its answer. */
+/* Writes the messages that are new in a request, and the answer to it. */
 static void phi__span_talk(phi_trace *t, const phi__trace_run *run, const phi__entry *end) {
     phi_str loop = phi__span_run(t, run).loop;
     phi__buf text;
@@ -68622,7 +68790,7 @@ static void phi__span_answer(phi_trace *t, const phi_message *m) {
     phi__buf_text(&t->text, "}]}}}");
 }
 
-/* Returns why there is no answer, or no complete one. */
+/* Returns why there is no answer, or only a part of one. */
 static phi_str phi__span_failed(const phi__entry *end) {
     const phi_message *m = end != NULL && end->kind == PHI_ENTRY_MESSAGE ? end->message : NULL;
     if (m == NULL) {
@@ -68669,7 +68837,7 @@ static void phi__span_of_call(phi_trace *t, const phi__trace_run *run, const phi
     char place[PHI__TRACE_SPAN_CALL];
     if (m == NULL) error = PHI__LIT("no_result");
     if (m != NULL && m->is_error) error = PHI__LIT("tool_error");
-    /* Results of parallel calls are logged together, in the order of the calls. */
+    /* The log has the results of parallel calls together, in the order of the calls. */
     if (m != NULL) done_ms = m->timestamp_ms > 0 ? m->timestamp_ms : end->at_ms;
     phi__span_open(t, "call", &name, phi__span_call(run, call, place));
     phi__span_named(t, "execute_tool", c->name, PHI__TRACE_SPAN_INTERNAL, answer->at_ms, done_ms);
@@ -68741,7 +68909,7 @@ static void phi__spans_calls_over(phi_trace *t, phi__trace_run *run) {
     run->call_count = 0;
 }
 
-/* Ends the innermost run. end NULL: its end is not in the log. */
+/* Ends the innermost run. end NULL: the end of the run is not in the log. */
 static void phi__spans_over(phi_trace *t, const phi__entry *end) {
     phi__trace_run *run = t->spans.run;
     phi__spans_calls_over(t, run);
@@ -68752,7 +68920,7 @@ static void phi__spans_over(phi_trace *t, const phi__entry *end) {
 
 static void phi__spans_begin(phi_trace *t, const phi__entry *e) {
     size_t deep = 0;
-    /* A run that is no copy begins when no run is open: open runs died with their process. */
+    /* If the new run is no copy, the open runs died with their process, so they end here. */
     while ((e->flags & PHI_ENTRY_GRAFTED) == 0 && t->spans.run != NULL) phi__spans_over(t, NULL);
     for (phi__trace_run *r = t->spans.run; r != NULL; r = r->outer) deep++;
     if (deep >= PHI__TRACE_SPANS_DEEP) return;
