@@ -603,12 +603,13 @@ static bool phi__at_limit_name(phi__agent *agent) {
         (phi__limit_failure *)phi_arena_alloc(&agent->arena, sizeof *at_limit);
     agent->room.at_limit = at_limit;
     if (at_limit == NULL) return false;
-    (void)snprintf(at_limit->words, sizeof at_limit->words,
-                   "Out of memory: the agent's memory.limit_bytes, %llu, are used up: %s",
-                   (unsigned long long)agent->desc.memory.limit_bytes,
-                   agent->desc.memory.at_limit == PHI_AT_MEMORY_LIMIT_STOP
-                       ? "raise it, keep the thread in a store, or call phi_agent_replace_messages"
-                       : "this run needs more than the older turns had; raise it");
+    (void)snprintf(
+        at_limit->words, sizeof at_limit->words,
+        "Out of memory: the agent's memory.limit_bytes, %llu, are used up: %s",
+        (unsigned long long)agent->desc.memory.limit_bytes,
+        agent->desc.memory.at_limit == PHI_AT_MEMORY_LIMIT_STOP
+            ? "raise it, keep the thread in a store, or call phi_agent_replace_messages"
+            : "nothing more could be forgotten; pop every event of the agent, or raise it");
     at_limit->failure = phi__failure_of(PHI_FAILURE_NO_MEMORY, false, at_limit->words);
     at_limit->failure.code = at_limit->failure.request_id = phi__str("", 0);
     return true;

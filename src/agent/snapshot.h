@@ -84,12 +84,12 @@ typedef struct phi_restore_desc {
 } phi_restore_desc;
 
 /* Makes the agents of a text from phi_runtime_snapshot, or the one agent of a text from
-   phi_agent_snapshot. If the text has the world facts for all agents and for groups, they replace
-   these facts of the runtime. Agents that the runtime already has stay. On failure the agents made
-   so far are freed and facts are as before, but threads that these agents began in stores remain
-   there. (A call inside a callback, or with a missing argument, changes nothing.) Each call makes
-   at least one agent. PHI_BUSY: call again with the same arguments; until then the runtime is
-   paused as above. An empty text gives up. *agents, in the arena, has the agents by index; rt is
+   phi_agent_snapshot. World facts in the text, for all agents and for groups, replace those of the
+   runtime. Agents that the runtime already has stay. On failure the agents made so far are freed
+   and facts are as before, but threads that these agents began in stores remain there. (A call
+   inside a callback, or with a missing argument, changes nothing.) Each call makes at least one
+   agent. PHI_BUSY: call again with the same arguments; until then the runtime is paused as above.
+   To give up, call it with an empty text. *agents, in the arena, has the agents by index; rt is
    NULL for an agent that was left out. PHI_OK: all agents are made. PHI_MISUSE, PHI_PARSE,
    PHI_UNSUPPORTED, PHI_NO_MEMORY and others are as for phi_agent_restore; phi_last_error has a
    message. */

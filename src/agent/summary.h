@@ -37,14 +37,14 @@ PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
    message then takes their place, by a rewrite with the reason PHI_REWRITE_COMPACTION. The rewrite
    is made when the summary is written, but not before the end of an active run. DURABLE entries
    stay, and forgotten entries are left out. The settings are those of the agent's
-   phi_compactor_model, or the defaults. phi_abort and phi_stop end the work. PHI_OK: begun. One
-   PHI_EV_REWRITE will report the outcome with status and message, unless the history is replaced or
-   the agent freed before. (Its status is PHI_REFUSED also if the summary is no shorter than the
-   messages then in view of the range.) On failure nothing changed, and phi_last_error has a
-   message. PHI_BUSY: another summary is being written; PHI_BAD_ARG: the range cuts a group or a
-   message that replaces others; PHI_NOT_FOUND: the range has nothing to sum up; PHI_MISUSE: the
-   agent belongs to phi_run, or the runtime is closing; PHI_STALE, PHI_NO_MEMORY; or phi_agent_new's
-   status for the model. Pumping thread. */
+   phi_compactor_model, or the defaults. phi_abort and phi_stop end the work. Pumping thread.
+   PHI_OK: one PHI_EV_REWRITE will report the outcome with status and message, unless the history is
+   replaced first, or the agent is freed. Its status is PHI_REFUSED if, among other reasons, the
+   summary is no shorter than the messages that it would replace.
+   Another status: nothing changed, and phi_last_error has a message. PHI_BUSY: another summary is
+   being written; PHI_BAD_ARG: the range cuts a group or a message that replaces others;
+   PHI_NOT_FOUND: the range has nothing to sum up; PHI_MISUSE: the agent belongs to phi_run, or the
+   runtime is closing; PHI_STALE, PHI_NO_MEMORY; or phi_agent_new's status for the model. */
 PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to_seq);
 
 /* For phi_runtime_desc.features: lets a model write a policy's summaries (PHI_SUMMARIES_WRITE). */

@@ -42,7 +42,7 @@ typedef struct phi__bedrock_state {
    request. A rendering is kept, so the name must not depend on anything that may change later. */
 
 enum {
-    PHI__BEDROCK_TITLE_MOST = 60, /* most bytes of the title in a document's name */
+    PHI__BEDROCK_TITLE_MOST = 60, /* max. bytes of the title in a document's name */
     PHI__BEDROCK_HASHED_MOST =
         1024 /* bytes at each end of a document that are hashed for its name */
 };

@@ -225,7 +225,7 @@ static phi_status phi__gemini_pieces_join(phi_arena *arena, phi_str pieces, phi_
    are signed. Calls come complete, unless an option of Vertex that phi does not set splits them;
    the pieces then wait until the call's end. A part of any other kind becomes an opaque block. */
 
-enum { PHI__GEMINI_CITED_MOST = 1 << 20 }; /* most bytes of citations; later ones are dropped */
+enum { PHI__GEMINI_CITED_MOST = 1 << 20 }; /* max. bytes of citations; later ones are dropped */
 
 /* The parts of a chunk, as views of its text. `at` NULL or length 0: absent, null or unusable. */
 typedef struct phi__gemini_chunk {
@@ -626,7 +626,7 @@ static void phi__gemini_whole(void *state, phi__assembly *a, phi_str body) {
 
 /* ---- requests ---- */
 
-#define PHI__GEMINI_MOST_OUTPUT 65536u /* most output tokens of 2.5, thinking included */
+#define PHI__GEMINI_MOST_OUTPUT 65536u /* max. output tokens of 2.5, thinking included */
 
 static uint32_t phi__gemini_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;

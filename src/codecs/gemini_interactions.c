@@ -21,7 +21,7 @@ typedef struct phi__interactions_state {
    A stream sends such a step in parts: a start, and deltas whose members replace those of the
    start. They are merged into one object, as in a whole answer. */
 
-enum { PHI__INTERACTIONS_MEMBERS_MOST = 64 }; /* most members of a step that comes in parts */
+enum { PHI__INTERACTIONS_MEMBERS_MOST = 64 }; /* max. members of a step that comes in parts */
 
 /* Reads arguments that are a piece of JSON in a string. False if they are no string. */
 static bool phi__interactions_merge_piece(phi_str arguments, phi__json_text *piece) {

@@ -1,8 +1,8 @@
 /* openai.c - shared by Chat Completions and Responses. */
 #include "codecs/openai_in.h"
 
-#define PHI__OPENAI_KEY_MOST 64      /* most bytes of prompt_cache_key */
-#define PHI__OPENAI_DESCRIPTION 1024 /* most bytes of a tool's description; OpenAI, November 2026 */
+#define PHI__OPENAI_KEY_MOST 64      /* max. bytes of prompt_cache_key */
+#define PHI__OPENAI_DESCRIPTION 1024 /* max. bytes of a tool's description; OpenAI, November 2026 */
 
 /* A block that the model does not accept also counts: a line of text replaces it. */
 PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m, bool blank) {

@@ -756,8 +756,8 @@ static void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
 
 /* ---- requests ---- */
 
-/* The settings that a message's rendering depends on, as bits of phi__rendered.form. They are above
-   the bits of quirks. The lowest bits are the PHI__MEDIA_ bits, which no quirk of the form uses. */
+/* The settings that a message's rendering depends on, as bits of phi__rendered.form. The
+   form also has PHI__CHAT_FORM_QUIRKS, and the PHI__MEDIA_ bits as its lowest. */
 enum {
     PHI__CHAT_FORM = 1 << 30,
     PHI__CHAT_ORIGIN = 1 << 29,   /* the same model made the message: send reasoning */
@@ -766,11 +766,14 @@ enum {
     PHI__CHAT_NO_GIF = 1 << 26    /* text replaces GIFs (Ollama) */
 };
 
-/* The quirks that change the rendering of a message. */
+/* The quirks that change the rendering of a message, and are below PHI__CHAT_NO_GIF. A quirk above
+   needs a bit of that enum, which phi__chat_form sets. */
 #define PHI__CHAT_FORM_QUIRKS                                                                      \
     (PHI_QUIRK_TOOL_NAME_IN_RESULT | PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_REASONING_REQUIRED |   \
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_ID_9 | PHI_QUIRK_THINKING_PARTS |                         \
      PHI_QUIRK_CACHE_CONTROL | PHI_QUIRK_NO_IMAGES)
+
+typedef char phi__chat_quirks_fit[PHI__CHAT_FORM_QUIRKS < PHI__CHAT_NO_GIF ? 1 : -1];
 
 #define PHI__CHAT_OBJECT_LINE "Answer with one JSON object and nothing else."
 #define PHI__CHAT_MARK ",\"cache_control\":{\"type\":\"ephemeral\"}"

@@ -73,8 +73,8 @@ static inline bool phi__chat_quirk(const phi__encoder *e, uint64_t quirk) {
     return (e->spec->model->quirks & quirk) != 0;
 }
 
-/* In openai_chat_kept.c. wanted and on: true if the request asks for thinking. put: writes the
-   members of the request that switch thinking. */
+/* In openai_chat_kept.c. The first two return true if the request asks for thinking. The third
+   writes the members of the request that switch thinking. */
 PHI__FN bool phi__chat_thinking_wanted(const phi__request_spec *spec);
 PHI__FN bool phi__chat_thinking_on(const phi__encoder *e);
 PHI__FN void phi__chat_thinking_put(phi__encoder *e);

@@ -10,8 +10,8 @@
 
 enum {
     PHI__CHAT_MERGE_DEPTH =
-        64, /* most levels of a merged tree; below them a later value replaces the earlier */
-    PHI__CHAT_MERGE_MOST = 256, /* most members, or items with an index, that are searched */
+        64, /* max. levels of a merged tree; below them a later value replaces the earlier */
+    PHI__CHAT_MERGE_MOST = 256, /* max. members, or items with an index, that are searched */
     PHI__CHAT_MERGE_TEXTS = 8   /* strings that can grow at the same time */
 };
 

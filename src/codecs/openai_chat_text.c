@@ -355,11 +355,11 @@ PHI__FN bool phi__chat_calls_of(phi__assembly *a, phi_str text, bool known, bool
 /* ---- text, thinking and calls ---- */
 
 enum {
-    PHI__CHAT_CALL_MOST = 1 << 20, /* most bytes held back for calls between tags */
-    PHI__CHAT_JSON_MOST = 1 << 16, /* most bytes held back for JSON without tags */
-    PHI__CHAT_BLANKS_MOST = 256,   /* most blanks held back at the start */
-    PHI__CHAT_HEAD_MOST = 256,     /* most bytes of JSON up to its first key */
-    PHI__CHAT_KEY_MOST = 16        /* most bytes of a first key that may belong to a call */
+    PHI__CHAT_CALL_MOST = 1 << 20, /* max. bytes held back for calls between tags */
+    PHI__CHAT_JSON_MOST = 1 << 16, /* max. bytes held back for JSON without tags */
+    PHI__CHAT_BLANKS_MOST = 256,   /* max. blanks held back at the start */
+    PHI__CHAT_HEAD_MOST = 256,     /* max. bytes of JSON up to its first key */
+    PHI__CHAT_KEY_MOST = 16        /* max. bytes of a first key that may belong to a call */
 };
 
 typedef enum phi__chat_tag {

@@ -690,7 +690,7 @@ static void phi__resp_whole(void *state, phi__assembly *a, phi_str body) {
 
 enum { PHI__RESP_OUTPUT_LEAST = 16 }; /* least value of max_output_tokens that the API accepts */
 
-enum { PHI__RESP_ID_MOST = 64 }; /* most bytes in an item's id */
+enum { PHI__RESP_ID_MOST = 64 }; /* max. bytes in an item's id */
 
 /* ---- opaque items ---- */
 

@@ -56,8 +56,8 @@ typedef struct phi_config_desc {
     /* More sections, besides phi.h's own; NULL-ended. Borrowed until the config and its agents are
        freed. By default there are none, and a file that has such a section is an error. */
     const phi_config_section *const *sections;
-    size_t max_bytes;      /* most bytes of a file (default 4 MiB) */
-    uint32_t max_problems; /* most problems kept (default 1,000) */
+    size_t max_bytes;      /* max. bytes of a file (default 4 MiB) */
+    uint32_t max_problems; /* max. problems kept (default 1,000) */
 } phi_config_desc;
 
 /* Reads and checks a file. Returns NULL only if there is no memory for the config itself. A config

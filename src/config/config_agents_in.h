@@ -13,9 +13,9 @@
 #include "persist/store.h"
 
 enum {
-    PHI__CFG_JOBS_MOST = 4096,      /* most agents and sub-agents of a file */
-    PHI__CFG_DEPTH_MOST = 8,        /* most levels of sub-agents */
-    PHI__CFG_PROMPT_BYTES = 1 << 20 /* most bytes of a system prompt's file */
+    PHI__CFG_JOBS_MOST = 4096,      /* max. agents and sub-agents of a file */
+    PHI__CFG_DEPTH_MOST = 8,        /* max. levels of sub-agents */
+    PHI__CFG_PROMPT_BYTES = 1 << 20 /* max. bytes of a system prompt's file */
 };
 
 typedef struct phi__cfg_job {

@@ -8,7 +8,7 @@
 /* ---- unknown keys, and the keys that were probably meant ---- */
 
 enum {
-    PHI__CFG_PLACES = 3,          /* most places that one message names */
+    PHI__CFG_PLACES = 3,          /* max. places that one message names */
     PHI__CFG_UNKNOWN_LISTED = 16, /* a table with more fields does not list them */
     PHI__CFG_UNKNOWN_DEPTH = 5
 };

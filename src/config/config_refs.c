@@ -51,7 +51,7 @@ static bool phi__cfg_names_add(phi_config *config, phi__cfg_entity *entity, bool
 
 /* ---- the entities: instances of all sections that have an id ---- */
 
-/* most levels of fields in tables */
+/* max. levels of fields in tables */
 enum { PHI__CFG_DEEPEST = 8 };
 
 /* Returns the name that an id declares. Sets *qualified to the id's namespace if it differs from
@@ -192,8 +192,8 @@ void phi__entities_collect(phi_config *config) {
 
 enum {
     PHI__CFG_ALIASES = 16,  /* longest chain of aliases */
-    PHI__CFG_LISTED = 8,    /* most names in a message */
-    PHI__CFG_COMPARED = 256 /* most names compared to find a similar one */
+    PHI__CFG_LISTED = 8,    /* max. names in a message */
+    PHI__CFG_COMPARED = 256 /* max. names compared to find a similar one */
 };
 
 /* Entities that exist without a table. */
@@ -549,7 +549,7 @@ void phi__refs_check(phi__cfg_walk *walk, const phi__cfg_field *field, const phi
 enum {
     PHI__CFG_ON_THE_WAY = 1,
     PHI__CFG_DONE = 2,
-    PHI__CFG_CYCLE_SHOWN = 16 /* most names of a cycle in a message; the middle is left out */
+    PHI__CFG_CYCLE_SHOWN = 16 /* max. names of a cycle in a message; the middle is left out */
 };
 
 /* An entity on the current path, and the next reference to follow. */
@@ -892,7 +892,7 @@ static void phi__rules_strategy(phi__cfg_walk *walk, const char *path, const phi
 
 /* ---- prompts ---- */
 
-enum { PHI__CFG_BLOCKS = 64 /* most blocks of a template; a larger one is not checked */ };
+enum { PHI__CFG_BLOCKS = 64 /* max. blocks of a template; a larger one is not checked */ };
 
 /* The names of a template's blocks. */
 typedef struct phi__cfg_blocks {

@@ -344,7 +344,7 @@ const phi_config_problem *phi__prob_get(const phi__cfg_probs *problems, size_t i
 }
 
 enum {
-    PHI__CFG_SHOWN = 80, /* most bytes of a value in a message */
+    PHI__CFG_SHOWN = 80, /* max. bytes of a value in a message */
     PHI__CFG_MASKED = 4  /* least bytes of a masked value; shorter ones could be part of any word */
 };
 

@@ -26,7 +26,7 @@ static phi__agent *phi__effects_owner(phi__agent *agent) {
 static bool phi__effects_see(phi__run *run, phi__effects *round) {
     phi_str now;
     if (round->seen != NULL) return true;
-    /* most runs never take part in this feature */
+    /* max. runs never take part in this feature */
     phi__feature_join(run, phi_feature_tool_state);
     if (phi__state_now(phi__effects_owner(run->agent)->thread, &now) != PHI_OK) return false;
     round->seen = (char *)phi__alloc(&run->agent->memory, phi__add(now.len, 1));

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 enum {
-    PHI__TOML_DEPTH = 512,           /* most levels of nesting, by default */
+    PHI__TOML_DEPTH = 512,           /* max. levels of nesting, by default */
     PHI__TOML_NAMES_FIRST = 64,      /* slots of the first hash table */
     PHI__TOML_FRACTION = 9,          /* digits of a fraction that are kept */
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most: the limit of phi__toml_name.section */

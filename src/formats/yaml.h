@@ -33,8 +33,8 @@ extern "C" {
 typedef struct phi_yaml_desc {
     uint32_t flags;           /* PHI_YAML_ANY_TAG, PHI_YAML_TEXTS */
     uint32_t max_depth;       /* nested collections (default 512, at most PHI_JSON_MAX_DEPTH) */
-    uint32_t max_alias_nodes; /* most nodes that all aliases together copy (default 262,144) */
-    size_t max_alias_bytes;   /* most bytes of keys and strings in these nodes (default 16 MiB) */
+    uint32_t max_alias_nodes; /* max. nodes that all aliases together copy (default 262,144) */
+    size_t max_alias_bytes;   /* max. bytes of keys and strings in these nodes (default 16 MiB) */
 } phi_yaml_desc;
 
 /* Reads a text in UTF-8. `options` may be NULL, and is copied. PHI_OK sets *out. PHI_PARSE,

@@ -1047,7 +1047,7 @@ static void phi__yaml_line_rest(phi__yaml_reader *r, const char *stop) {
 
 /* ---- the reader: its states in turn ---- */
 
-#define PHI__YAML_DEPTH 512u          /* most levels of nesting, by default */
+#define PHI__YAML_DEPTH 512u          /* max. levels of nesting, by default */
 #define PHI__YAML_ALIAS_NODES 262144u /* by default: 8 MiB of nodes */
 #define PHI__YAML_ALIAS_BYTES 16777216u
 

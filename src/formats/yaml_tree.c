@@ -177,7 +177,7 @@ static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
     phi__json_number number;
     phi__yaml_decimal d;
     const char *bad;
-    if (s.at[0] >= '1' && s.at[0] <= '9') { /* most numbers look as in JSON */
+    if (s.at[0] >= '1' && s.at[0] <= '9') { /* max. numbers look as in JSON */
         const char *end = s.at + phi__min(s.len, 65536);
         if (phi__json_number_read(s.at, end, &number, &bad) == s.at + s.len) {
             *value = number.v;

@@ -17,7 +17,7 @@
 /* Messages name the host or the URL, never a header, query or user, which may hold keys. */
 
 #define PHI__HTTP_CURL_TOO_LARGE 100 /* CURLE_TOO_LARGE of libcurl 8.6 and newer */
-#define PHI__HTTP_URL_SHOWN 160      /* most bytes of a URL in a message */
+#define PHI__HTTP_URL_SHOWN 160      /* max. bytes of a URL in a message */
 
 static phi_str phi__http_host(phi_str url) {
     phi__url parts;

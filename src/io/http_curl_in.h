@@ -16,15 +16,15 @@
 
 #include <curl/curl.h>
 
-/* most bytes of header lines that are kept, as transport.h says */
+/* max. bytes of header lines that are kept, as transport.h says */
 #define PHI__HTTP_HEAD_BYTES 16384
 #define PHI__HTTP_HEADERS_MOST                                                                     \
-    262144 /* most bytes of header lines that are read, including interim answers and trailers */
+    262144 /* max. bytes of header lines that are read, including interim answers and trailers */
 #define PHI__HTTP_JOIN_BYTES 16384 /* bodies up to this size are sent from one block */
 #define PHI__HTTP_OVERFLOW_BYTES                                                                   \
-    1048576 /* most bytes of an HTTP/2 stream that may wait for the receiver */
+    1048576 /* max. bytes of an HTTP/2 stream that may wait for the receiver */
 #define PHI__HTTP_WORDS_BYTES 512
-#define PHI__HTTP_LINGER_BYTES 65536u /* most bytes of a body that are read after its last event */
+#define PHI__HTTP_LINGER_BYTES 65536u /* max. bytes of a body that are read after its last event */
 
 /* Phi's reason for stopping a transfer, in addition to the status. */
 typedef enum phi__http_reason {

@@ -98,6 +98,7 @@ PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out) {
             out->index = record->index;
             out->gen = record->gen;
             out->flag = record->flag;
+            out->before = phi__str(NULL, 0);
             out->text = phi__str((const char *)(record + 1), record->text_len);
             return true;
         }

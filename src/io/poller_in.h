@@ -10,7 +10,7 @@
 
 typedef struct phi__poller phi__poller;
 
-enum { PHI__POLLER_BATCH = 64 }; /* most descriptors that one wait reports */
+enum { PHI__POLLER_BATCH = 64 }; /* max. descriptors that one wait reports */
 
 typedef struct phi__poller_event {
     uint32_t key;
@@ -30,7 +30,7 @@ PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was,
 PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms,
                              phi__poller_event out[PHI__POLLER_BATCH]);
 PHI__FN intptr_t
-phi__poller_fd(const phi__poller *poller); /* readable when a descriptor is ready; or -1 */
+phi__poller_fd(const phi__poller *poller); /* one descriptor for all; -1: none */
 
 /* For a host's loop: a map from descriptors to keys, which are not 0. */
 typedef struct phi__fd_map {

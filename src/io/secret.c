@@ -14,7 +14,7 @@
 
 enum {
     PHI__SECRET_LEAST = 8, /* bytes of the shortest secret */
-    /* most signatures that are kept, since their requests may still be running */
+    /* max. signatures that are kept, since their requests may still be running */
     PHI__SECRET_PASSING = 16
 };
 

@@ -4,8 +4,8 @@
    An appended entry never changes. A model sees the *view* of a *lane*: the messages of the lane in
    order, after all *rewrites* of these messages (compaction, pruning, a replaced history, a
    revert). A lane may begin as a fork of another lane at some entry. Branches and reruns are lanes,
-   and share the entries up to their fork. No entry is removed from the log, except at an agent's
-   memory limit: a rewrite can be revoked, and the view then has the original messages again.
+   and share the entries up to their fork. If a rewrite is revoked, the view has the original
+   messages again, because no entry is removed from the log, except at an agent's memory limit.
 
    An agent has a thread (phi_agent_thread), and phi_run runs over a thread that the host owns.
    During a run the host can read the thread but not append to it (PHI_BUSY); phi_agent_rewrite

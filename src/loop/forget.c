@@ -162,7 +162,7 @@ PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
     uint32_t halves = agent->room.runs_short;
     bool emitted = true;
     if (run->has_room) return true;
-    run->has_room = true;
+    run->has_room = true; /* one try in a run, even if events wait now */
     if (!phi__forget_may(agent)) return true;
     if (phi__forget_unseen(agent) && phi__forget_due(agent, halves)) {
         emitted = phi__forget_do(agent, halves);

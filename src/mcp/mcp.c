@@ -14,7 +14,7 @@
 enum {
     PHI__DESC_MESSAGE = 16777216,
     PHI__DESC_MESSAGE_LEAST = 4096,
-    PHI__DESC_PREFIX = 32 /* most bytes of a prefix; a tool's whole name has at most 64 */
+    PHI__DESC_PREFIX = 32 /* max. bytes of a prefix; a tool's whole name has at most 64 */
 };
 
 static const phi__mcp_standard phi__desc_standards[] = {

@@ -110,10 +110,10 @@ typedef struct phi_mcp_desc {
     const char *era;
     uint32_t connect_timeout_ms; /* longest time until READY (default 30,000; PHI_UNLIMITED) */
     uint32_t timeout_ms;         /* for a request; progress restarts the time (default 30,000) */
-    uint32_t max_timeout_ms;     /* most time with progress (default 600,000; PHI_UNLIMITED) */
+    uint32_t max_timeout_ms;     /* max. time with progress (default 600,000; PHI_UNLIMITED) */
     const char *name_prefix;     /* a model sees "{prefix}__{name}" (default: no prefix) */
     size_t max_message_bytes;    /* (default 16,777,216) */
-    uint32_t max_list;           /* most tools, resources or prompts in a list (default 2,000) */
+    uint32_t max_list;           /* max. tools, resources or prompts in a list (default 2,000) */
     bool needs_approval;         /* a hook must approve calls of tools not marked read-only */
     /* after a tool's definition has changed, its calls fail until phi_mcp_accept_tool */
     bool hold_changed_tools;

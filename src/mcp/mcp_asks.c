@@ -16,9 +16,9 @@ typedef enum phi__asks_kind {
 
 enum {
     PHI__ASKS_REFUSED = -1,  /* error code if the person rejects the request */
-    PHI__ASKS_SHOWN = 500,   /* most bytes of a prompt that a person sees */
-    PHI__ASKS_FIELDS = 1000, /* most properties of a form */
-    PHI__ASKS_MEMORY = 4     /* most memory of all questions, in units of max_message_bytes */
+    PHI__ASKS_SHOWN = 500,   /* max. bytes of a prompt that a person sees */
+    PHI__ASKS_FIELDS = 1000, /* max. properties of a form */
+    PHI__ASKS_MEMORY = 4     /* max. memory of all questions, in units of max_message_bytes */
 };
 
 /* The state of this part. */

@@ -2,7 +2,7 @@
 #include "mcp/mcp_content_in.h"
 #include "mcp/mcp_rpc_in.h"
 
-enum { PHI__CONTENT_MOST = 1000 }; /* most blocks of a list; a line tells how many are left out */
+enum { PHI__CONTENT_MOST = 1000 }; /* max. blocks of a list; a line tells how many are left out */
 
 /* Returns the number of bytes that base64 text encodes. */
 static uint64_t phi__content_size(phi_str data) {

@@ -23,7 +23,7 @@ PHI__FN bool phi__content_read(const phi_json *blocks, phi_arena *arena, phi_con
    assistant. */
 PHI__FN void phi__content_of_assistant(phi_content *content, size_t count);
 
-enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* most bytes of a schema's text */
+enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* max. bytes of a schema's text */
 
 /* Adapts the input schema of a tool for agents. *out: JSON text, terminated, in the arena. If
    schema is NULL or JSON's null, *out is an object without properties. PHI_BAD_ARG, PHI_TOO_BIG:

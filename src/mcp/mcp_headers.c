@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 enum {
-    PHI__MCP_HEADERS_MOST = 64,  /* most marks in a schema, and headers in a request */
-    PHI__MCP_HEADERS_NAME = 200, /* most bytes of a mark */
-    PHI__MCP_HEADERS_DEEP = 64   /* most levels of nested subschemas that are searched */
+    PHI__MCP_HEADERS_MOST = 64,  /* max. marks in a schema, and headers in a request */
+    PHI__MCP_HEADERS_NAME = 200, /* max. bytes of a mark */
+    PHI__MCP_HEADERS_DEEP = 64   /* max. levels of nested subschemas that are searched */
 };
 
 #define PHI__MCP_HEADERS_SAFE INT64_C(9007199254740991) /* 2^53 - 1, from the specification */

@@ -123,7 +123,7 @@ static const phi__ex_kind *phi__mhttp_kind(phi__mhttp_what what);
 
 /* ---- URLs that a server names, resolved against its own URL ---- */
 
-enum { PHI__PLACE_MOST = 8192 }; /* most bytes of a URL */
+enum { PHI__PLACE_MOST = 8192 }; /* max. bytes of a URL */
 
 PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
     phi__url own, other;
@@ -144,7 +144,7 @@ PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
 
 /* ---- headers of a request ---- */
 
-enum { PHI__MCP_HEAD_OWN = 10 }; /* most headers that this file adds */
+enum { PHI__MCP_HEAD_OWN = 10 }; /* max. headers that this file adds */
 
 typedef struct phi__mhead_list {
     phi__header *at;
@@ -330,7 +330,7 @@ enum {
     PHI__EXCHANGE_REDIRECTS = 3,
     PHI__EXCHANGE_CHALLENGES = 4,
     PHI__EXCHANGE_FULL_MS = 5000, /* pause if too many silent streams are open */
-    PHI__EXCHANGE_FAULT = 65536   /* most bytes of a refusal's body that are read */
+    PHI__EXCHANGE_FAULT = 65536   /* max. bytes of a refusal's body that are read */
 };
 
 /* Makes an exchange that sends the message of out, or if out is NULL, a copy of json. NULL: no

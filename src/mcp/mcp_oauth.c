@@ -108,7 +108,7 @@ PHI__FN void phi__redirect_free(phi__redirect *redirect) {
 
 /* ---- finding the authorization server: from a challenge to its metadata ---- */
 
-enum { PHI__OAUTH_FIND_SHOWN = 120 }; /* most bytes of a URL in a message */
+enum { PHI__OAUTH_FIND_SHOWN = 120 }; /* max. bytes of a URL in a message */
 
 /* Returns how much of a URL a message may show. The query may be a secret and is left out. */
 static int phi__oaf_shown(phi_str url) {

@@ -54,7 +54,7 @@ typedef struct phi_mcp_key {
     void *user_data;
 } phi_mcp_key;
 
-enum { PHI_MCP_SIGNATURE = 1024 }; /* most bytes of a signature */
+enum { PHI_MCP_SIGNATURE = 1024 }; /* max. bytes of a signature */
 
 /* The token that PHI_MCP_GRANT_ASSERTION needs. Strings are terminated, valid during the call. */
 typedef struct phi_mcp_assertion {

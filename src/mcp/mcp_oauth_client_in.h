@@ -16,9 +16,9 @@
 enum {
     PHI__OAUTH_MESSAGE = 300,
     PHI__OAUTH_FETCH_MS = 30000,  /* timeout of a request */
-    PHI__OAUTH_NONCE_BYTES = 512, /* most bytes of a nonce; longer ones are ignored */
-    PHI__OAUTH_ANSWER = 65536,    /* most bytes of a token or a registration */
-    PHI__OAUTH_ROUNDS = 4,        /* most authorizations by a person within PHI__OAUTH_ROUNDS_MS */
+    PHI__OAUTH_NONCE_BYTES = 512, /* max. bytes of a nonce; longer ones are ignored */
+    PHI__OAUTH_ANSWER = 65536,    /* max. bytes of a token or a registration */
+    PHI__OAUTH_ROUNDS = 4,        /* max. authorizations by a person within PHI__OAUTH_ROUNDS_MS */
     PHI__OAUTH_ROUNDS_MS = 600000
 };
 

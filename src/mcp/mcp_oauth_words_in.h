@@ -6,7 +6,7 @@
 #include "mcp/mcp_in.h"
 #include "base/base_in.h"
 
-enum { PHI__OAUTH_URL = 2048 }; /* most bytes of a URL */
+enum { PHI__OAUTH_URL = 2048 }; /* max. bytes of a URL */
 
 /* The network that a host is in. A URL from a server must not lead into a more private network than
    the server's own. Only the text is examined; no name is resolved. */
@@ -63,10 +63,10 @@ PHI__FN phi_status phi__url_get(phi_arena *arena, phi_str query, const char *nam
 PHI__FN phi_str phi__url_bare(phi_str url);
 
 enum {
-    PHI__OAUTH_DOCUMENT = 262144, /* most bytes of a document */
-    PHI__OAUTH_DEPTH = 32,        /* most levels of nested values */
-    PHI__OAUTH_SCOPES = 128,      /* most scopes in a set */
-    PHI__OAUTH_SCOPE_BYTES = 4096 /* most bytes of a set */
+    PHI__OAUTH_DOCUMENT = 262144, /* max. bytes of a document */
+    PHI__OAUTH_DEPTH = 32,        /* max. levels of nested values */
+    PHI__OAUTH_SCOPES = 128,      /* max. scopes in a set */
+    PHI__OAUTH_SCOPE_BYTES = 4096 /* max. bytes of a set */
 };
 
 /* A challenge in WWW-Authenticate, Bearer or DPoP (RFC 6750, 9449, 9728); fields may be empty. */

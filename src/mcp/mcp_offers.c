@@ -425,7 +425,7 @@ PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp
 
 /* ---- resources and templates ---- */
 
-enum { PHI__RESOURCES_CONTENTS = 1000 }; /* most contents of one resource */
+enum { PHI__RESOURCES_CONTENTS = 1000 }; /* max. contents of one resource */
 
 /* Begins the report of an answer. made: the array of items, or NULL if there was no memory. */
 static phi_mcp_got phi__offers_got(const phi__offer *offer, const phi_mcp_reply *reply,
@@ -488,7 +488,7 @@ static void phi__resources_read(phi__offer *offer, const phi_mcp_reply *reply) {
 
 enum {
     PHI__PROMPTS_MESSAGES = 1000,
-    PHI__PROMPTS_ARGUMENTS = 100, /* most arguments of one prompt */
+    PHI__PROMPTS_ARGUMENTS = 100, /* max. arguments of one prompt */
     PHI__PROMPTS_VALUES = 100
 };
 

@@ -5,7 +5,7 @@
 
 enum {
     PHI__PAGES_MOST = 1000,
-    PHI__PAGES_CURSOR = 65536, /* most bytes of a cursor */
+    PHI__PAGES_CURSOR = 65536, /* max. bytes of a cursor */
     PHI__PAGES_MEMORY = 4      /* a tree takes about four times the bytes of its message */
 };
 

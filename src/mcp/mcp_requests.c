@@ -281,7 +281,7 @@ PHI__FN void phi__incoming_drop(phi__req *r) {
 }
 
 enum {
-    PHI__TASKS_ID = 1024, /* most bytes of a task's id */
+    PHI__TASKS_ID = 1024, /* max. bytes of a task's id */
     PHI__TASKS_POLL_MS = 1000,
     PHI__TASKS_POLL_LEAST_MS = 10,
     PHI__TASKS_POLL_MOST_MS = 60000
@@ -640,7 +640,7 @@ PHI__FN phi_status phi__parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_s
 
 /* ---- messages to the link; they wait in order while the link is full ---- */
 
-enum { PHI__POST_OWNED = 256 }; /* most notifications and answers that wait */
+enum { PHI__POST_OWNED = 256 }; /* max. notifications and answers that wait */
 
 static void phi__post_free(phi_mcp *mcp, phi__mcp_item *item) {
     phi__buf_free(&item->json);

@@ -260,8 +260,8 @@ PHI__FN bool phi__tasks_begin(phi__req *r, const phi_json *task);
 /* ---- mcp_session.c ---- */
 
 enum {
-    PHI__ASKED_MOST = 64,  /* most open questions */
-    PHI__ASKED_ROUNDS = 16 /* most rounds of input for one request */
+    PHI__ASKED_MOST = 64,  /* max. open questions */
+    PHI__ASKED_ROUNDS = 16 /* max. rounds of input for one request */
 };
 
 /* Ends the questions of a request's input, because the request ends. If r is NULL, ends all

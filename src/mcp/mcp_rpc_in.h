@@ -25,9 +25,9 @@ enum { PHI__LEVEL_INFO = 1, PHI__LEVEL_NONE = 8 };
 PHI__FN int phi__level_of(phi_str name);
 
 enum {
-    PHI__RPC_DEPTH = 256,  /* most levels of nested arrays and objects */
-    PHI__RPC_ID = 1024,    /* most bytes of an id's JSON text */
-    PHI__RPC_METHOD = 256, /* most bytes of a method's name */
+    PHI__RPC_DEPTH = 256,  /* max. levels of nested arrays and objects */
+    PHI__RPC_ID = 1024,    /* max. bytes of an id's JSON text */
+    PHI__RPC_METHOD = 256, /* max. bytes of a method's name */
     /* error codes of JSON-RPC and of MCP */
     PHI__RPC_PARSE = -32700,
     PHI__RPC_BAD_REQUEST = -32600,

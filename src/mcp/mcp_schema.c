@@ -9,11 +9,11 @@
    So do references to other documents, which are never followed. */
 
 enum {
-    PHI__MCP_SCHEMA_DEPTH = 64,     /* most nested schemas; deeper ones allow everything */
-    PHI__MCP_SCHEMA_REFS = 32,      /* most nested references */
-    PHI__MCP_SCHEMA_WORK = 20000,   /* most members and references followed */
-    PHI__MCP_SCHEMA_NOTE = 160,     /* most bytes of a keyword in a description */
-    PHI__MCP_SCHEMA_LOOKED = 200000 /* most members searched for references */
+    PHI__MCP_SCHEMA_DEPTH = 64,     /* max. nested schemas; deeper ones allow everything */
+    PHI__MCP_SCHEMA_REFS = 32,      /* max. nested references */
+    PHI__MCP_SCHEMA_WORK = 20000,   /* max. members and references followed */
+    PHI__MCP_SCHEMA_NOTE = 160,     /* max. bytes of a keyword in a description */
+    PHI__MCP_SCHEMA_LOOKED = 200000 /* max. members searched for references */
 };
 
 /* ---- bounds of references ---- */

@@ -156,14 +156,14 @@ typedef struct phi_mcp_server_desc {
 
     /* "2025-06-18": use only this era (default: all) */
     const char *era;
-    uint32_t page;              /* most items of a list in one answer (default 100) */
+    uint32_t page;              /* max. items of a list in one answer (default 100) */
     uint32_t ttl_ms;            /* how long a client may cache a list (default 0: not at all) */
-    uint32_t max_sessions;      /* most sessions over HTTP (default 16) */
-    uint32_t max_calls;         /* most requests at the host, of all clients (default 64) */
-    uint32_t max_subscriptions; /* most subscriptions of a client (default 64) */
+    uint32_t max_sessions;      /* max. sessions over HTTP (default 16) */
+    uint32_t max_calls;         /* max. requests at the host, of all clients (default 64) */
+    uint32_t max_subscriptions; /* max. subscriptions of a client (default 64) */
     uint32_t session_idle_ms;   /* over HTTP: idle time that ends a session (default 1,800,000) */
     size_t max_message_bytes;   /* largest message of a client (default 4,194,304) */
-    size_t max_queue_bytes;     /* most unsent bytes before a slow client is dropped (16,777,216) */
+    size_t max_queue_bytes;     /* max. unsent bytes before a slow client is dropped (16,777,216) */
 
     bool stdio;          /* serve over stdin and stdout; after EOF see close_ms */
     int in_fd, out_fd;   /* for stdio, instead of 0 and 1 (default: 0 and 1) */

@@ -16,7 +16,7 @@
 #include "mcp/mcp_serve_in.h"
 
 enum {
-    PHI__NAME_BYTES = 2048, /* most bytes of names and URIs in requests */
+    PHI__NAME_BYTES = 2048, /* max. bytes of names and URIs in requests */
     PHI__BATCH_MOST = 64,
     PHI__ASKS_MOST = 16
 };

@@ -9,7 +9,7 @@
 
 enum {
     PHI__STDIO_ERRORS = 65536,  /* bytes of stderr that are kept */
-    PHI__STDIO_QUEUE = 4194304, /* most bytes that wait for the child */
+    PHI__STDIO_QUEUE = 4194304, /* max. bytes that wait for the child */
     PHI__STDIO_KEEP = 65536,    /* a larger buffer is freed after its message */
     PHI__STDIO_BUSY_MS = 10     /* pause before a failed start is repeated */
 };

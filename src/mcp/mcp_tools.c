@@ -580,8 +580,8 @@ static void phi__mtools_warn(phi__mcp_tools *t, phi_str original, const char *me
 /* ---- makes a box of tools from definitions ---- */
 
 enum {
-    PHI__TOOLBOX_LABEL = 200,        /* most bytes of a title */
-    PHI__TOOLBOX_DESCRIPTION = 16384 /* most bytes of a description */
+    PHI__TOOLBOX_LABEL = 200,        /* max. bytes of a title */
+    PHI__TOOLBOX_DESCRIPTION = 16384 /* max. bytes of a description */
 };
 
 typedef struct phi__toolbox_maker {

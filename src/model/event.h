@@ -71,8 +71,8 @@ typedef enum phi_event_kind {
        if the rewrite was refused or failed, if a newer rewrite replaced it (PHI_CANCELLED), or if
        its op_id was known already and nothing was done (PHI_OK) */
     PHI_EV_REWRITE,
-    /* text: "approaching_limit" or "at_limit"; context. Emitted once each time a level is
-       reached */
+    /* text: "approaching_limit" or "at_limit"; context: the figures. Emitted once each time a
+       level is reached */
     PHI_EV_CONTEXT_WARNING,
     PHI_EV_PRUNED, /* pruned: the messages that tools removed from the view, when a turn was over */
     PHI_EV_REVERTED, /* reverted: the model went back to an earlier step, or this was refused */

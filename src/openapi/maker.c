@@ -42,13 +42,13 @@ typedef struct phi__tool_schema {
    Such a schema is left open where the circle closes. */
 
 enum {
-    PHI__TOOL_SCHEMA_DEPTH = 64,     /* most nested schemas; deeper ones are left open */
-    PHI__TOOL_SCHEMA_WORK = 4000000, /* most members that are examined */
-    PHI__TOOL_SCHEMA_WORDS = 512,    /* most bytes of a description */
-    PHI__TOOL_SCHEMA_NOTE = 160,     /* most bytes of a keyword in a description */
-    PHI__TOOL_SCHEMA_SHORT = 256,    /* most bytes of a default or an example */
-    PHI__TOOL_SCHEMA_LIST = 16384,   /* most bytes of an enum */
-    PHI__TOOL_SCHEMA_NAME = 48       /* most bytes of a definition's name, without its number */
+    PHI__TOOL_SCHEMA_DEPTH = 64,     /* max. nested schemas; deeper ones are left open */
+    PHI__TOOL_SCHEMA_WORK = 4000000, /* max. members that are examined */
+    PHI__TOOL_SCHEMA_WORDS = 512,    /* max. bytes of a description */
+    PHI__TOOL_SCHEMA_NOTE = 160,     /* max. bytes of a keyword in a description */
+    PHI__TOOL_SCHEMA_SHORT = 256,    /* max. bytes of a default or an example */
+    PHI__TOOL_SCHEMA_LIST = 16384,   /* max. bytes of an enum */
+    PHI__TOOL_SCHEMA_NAME = 48       /* max. bytes of a definition's name, without its number */
 };
 
 static void phi__tschema_no_memory(phi__tool_schema *s) { s->failed = s->view->no_memory = true; }
@@ -662,8 +662,8 @@ static void *phi__making_zero(phi__making *m, size_t count, size_t size) {
 
 enum {
     PHI__PARAMETERS_MOST = 4096,
-    PHI__PARAMETERS_PATH = 8192,  /* most bytes of a path; servers accept fewer */
-    PHI__PARAMETERS_ARGUMENT = 64 /* most bytes of a key: Anthropic's limit, November 2026 */
+    PHI__PARAMETERS_PATH = 8192,  /* max. bytes of a path; servers accept fewer */
+    PHI__PARAMETERS_ARGUMENT = 64 /* max. bytes of a key: Anthropic's limit, November 2026 */
 };
 
 static const char *const phi__parameters_places[] = {"path", "query", "header", "cookie"};
@@ -1005,7 +1005,7 @@ static bool phi__request_body_make(phi__making *m) {
 
 /* ---- security and server ---- */
 
-enum { PHI__SECURITY_URL = 2048 }; /* most bytes of a server's URL */
+enum { PHI__SECURITY_URL = 2048 }; /* max. bytes of a server's URL */
 
 static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, phi_str name,
                                  const phi_json *scopes) {
@@ -1099,7 +1099,7 @@ static bool phi__maker_server(phi__making *m) {
 /* ---- the operation, and its tool's schema ---- */
 
 enum {
-    PHI__MAKER_DESCRIPTION = 16384, /* most bytes of a tool's description; a $ref may repeat it */
+    PHI__MAKER_DESCRIPTION = 16384, /* max. bytes of a tool's description; a $ref may repeat it */
     PHI__MAKER_LABEL = 120
 };
 

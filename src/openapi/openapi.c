@@ -17,8 +17,8 @@
    the document is ready, so trees may borrow from it. */
 
 enum {
-    PHI__DOCUMENT_CHAIN = 32, /* most references followed from one to the next */
-    PHI__DOCUMENT_STEP = 1024 /* most bytes of one step of a JSON Pointer */
+    PHI__DOCUMENT_CHAIN = 32, /* max. references followed from one to the next */
+    PHI__DOCUMENT_STEP = 1024 /* max. bytes of one step of a JSON Pointer */
 };
 
 typedef struct phi__document_parsed {
@@ -292,9 +292,9 @@ enum {
     PHI__READING_PIECE = 65536, /* bytes of a file that are read at a time */
     PHI__READING_ENTRY = 64,    /* units of work for an entry of any size */
     PHI__READING_NAMED = 256,   /* units of work for a name */
-    PHI__READING_NAME = 1024,   /* most bytes of a path with its method */
-    PHI__READING_TAGS = 64,     /* most tags of an operation */
-    PHI__READING_DEPTH = 512    /* most levels of nested values */
+    PHI__READING_NAME = 1024,   /* max. bytes of a path with its method */
+    PHI__READING_TAGS = 64,     /* max. tags of an operation */
+    PHI__READING_DEPTH = 512    /* max. levels of nested values */
 };
 
 typedef enum phi__reading_state {

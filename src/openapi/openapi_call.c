@@ -43,7 +43,7 @@ typedef struct phi__openapi_auth {
    expires, or until a server refuses it. */
 
 enum {
-    PHI__OPENAPI_TOKEN_BYTES = 65536, /* most bytes of a token server's answer */
+    PHI__OPENAPI_TOKEN_BYTES = 65536, /* max. bytes of a token server's answer */
     PHI__OPENAPI_TOKEN_EARLY_S = 30,  /* seconds from the renewal of a token to its end */
     PHI__OPENAPI_TOKEN_WORDS = 300
 };

@@ -18,7 +18,7 @@ enum { PHI__STYLES_MOST = 16 << 20 };
    not defined by any style: an empty array or object writes nothing in a query, and deepObject
    writes array items as "name[0]". */
 
-enum { PHI__STYLES_DEPTH = 16 }; /* most levels of deepObject; deeper values are JSON text */
+enum { PHI__STYLES_DEPTH = 16 }; /* max. levels of deepObject; deeper values are JSON text */
 
 /* How pairs are joined, and how their values are escaped. */
 typedef struct phi__styles {

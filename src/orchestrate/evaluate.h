@@ -30,7 +30,7 @@ typedef enum phi_evaluate_by {
     PHI_EVALUATE_FIRST = 0,
     PHI_EVALUATE_TRANSPARENT,     /* one configuration; nothing to select */
     PHI_EVALUATE_TOKEN_EFFICIENT, /* fewest tokens; if equal, the first */
-    PHI_EVALUATE_ELABORATE,       /* most tokens; if equal, the last */
+    PHI_EVALUATE_ELABORATE,       /* max. tokens; if equal, the last */
     PHI_EVALUATE_JUDGE,           /* phi_evaluate_desc.judge compares the answers */
     PHI_EVALUATE_CUSTOM           /* phi_evaluate_desc.evaluate_fn selects */
 } phi_evaluate_by;

@@ -527,7 +527,7 @@ static phi_status phi__got_thoughts(phi__got *g, const phi_strategy_event *event
 }
 
 static phi_status phi__got_connections(phi__got *g, phi_str text) {
-    uint32_t left = 4 * g->graph.count; /* most lines to read */
+    uint32_t left = 4 * g->graph.count; /* max. lines to read */
     phi__got_edge edge;
     size_t at = 0;
     while (left-- > 0 && phi__got_parse_connection(text, &at, &edge))

@@ -33,10 +33,10 @@ typedef enum phi_got_aggregation {
 typedef struct phi_got_options {
     phi_got_aggregation aggregation;
     uint32_t generations;      /* generations of thoughts (default 2) */
-    uint32_t branching_factor; /* most thoughts in a generation (default 3) */
+    uint32_t branching_factor; /* max. thoughts in a generation (default 3) */
     uint32_t max_nodes;        /* nodes including problem and answer (default 20, at most 1,000) */
     uint32_t max_depth; /* greatest depth of a thought; first thoughts have depth 1 (default 5) */
-    uint32_t votes;     /* most voting calls (default 3) */
+    uint32_t votes;     /* max. voting calls (default 3) */
     uint32_t keep_best; /* thoughts to aggregate (default 5) */
     /* System prompts in place of phi's. They must ask for the same lines (default: phi's) */
     const char *generation_prompt, *connection_prompt, *voting_prompt, *weighing_prompt;

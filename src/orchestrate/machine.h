@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define PHI_STRATEGY_COMMANDS 16u /* most commands for one event */
+#define PHI_STRATEGY_COMMANDS 16u /* max. commands for one event */
 
 /* A thought: a node of a search, or a draft. Strings belong to the machine. */
 typedef struct phi_strategy_node {
@@ -153,8 +153,8 @@ typedef struct phi_strategy {
        machine of this kind. */
     phi_status (*load)(void *state, const phi_json *saved, const phi_strategy_env *env,
                        phi_strategy_commands *out);
-    /* Returns the machine that handles the prompt in place of this one, and its options. The bill
-       of the prompt is then the bill of that machine. NULL: always this machine. */
+    /* Returns the machine that handles the prompt in place of this one, and its options. That
+       machine then also estimates what the prompt costs. NULL: always this machine. */
     const struct phi_strategy *(*choose)(const void *options, phi_str prompt, bool has_tools,
                                          const void **out);
 } phi_strategy;

@@ -17,7 +17,7 @@
 
 #include <stdio.h>
 
-#define PHI__STRATEGY_CALLS PHI_STRATEGY_COMMANDS /* most model calls at a time */
+#define PHI__STRATEGY_CALLS PHI_STRATEGY_COMMANDS /* max. model calls at a time */
 
 /* A pending model call. */
 typedef struct phi__strategy_call {

@@ -23,7 +23,7 @@ typedef enum phi_tot_traversal {
 /* Zero means default for every field. Strings must live as long as the desc. */
 typedef struct phi_tot_options {
     phi_tot_traversal traversal;
-    uint32_t branching_factor; /* most new thoughts in a step (default 8) */
+    uint32_t branching_factor; /* max. new thoughts in a step (default 8) */
     uint32_t evaluations;      /* calls that score the thoughts of a step (default 3) */
     uint32_t beam_width;       /* thoughts of a level that BFS expands (default 5) */
     double value_threshold;    /* DFS skips scores below this (default 0.4; negative: skips none) */

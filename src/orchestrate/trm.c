@@ -2,8 +2,8 @@
 #include "orchestrate/machine_in.h"
 
 enum {
-    PHI__TRM_SUPERVISIONS_MOST = 50, /* most calls of the supervisor; phi's own bound */
-    PHI__TRM_STEPS_MOST = 20,        /* most calls for notes in a turn; phi's own bound */
+    PHI__TRM_SUPERVISIONS_MOST = 50, /* max. calls of the supervisor; phi's own bound */
+    PHI__TRM_STEPS_MOST = 20,        /* max. calls for notes in a turn; phi's own bound */
     PHI__TRM_WINDOW = 3,             /* number of scores that must lie close together */
     PHI__TRM_PROMPT_TOKENS = 200     /* upper estimate of the tokens of phi's own prompts */
 };

@@ -275,7 +275,7 @@ typedef struct phi__check_part {
     phi__subject *subject;
 } phi__check_part;
 
-enum { PHI__CHECK_SHOWN = 200 }; /* most bytes of a command or a path in a message */
+enum { PHI__CHECK_SHOWN = 200 }; /* max. bytes of a command or a path in a message */
 
 /* True if the command only sets variables that have small letters in their names. Variables that
    change what programs do (PATH, LD_PRELOAD) have no small letters. */

@@ -9,7 +9,7 @@ enum {
     PHI__PATHS_MOST = 4095,       /* bytes of the longest path that a file can have */
     PHI__PATHS_LETTERS_MOST = 32, /* option letters before a path in one word: "-tfile" */
     PHI__PATHS_TRIES_MOST = 4000, /* word parts of a line that are compared with paths */
-    PHI__PATHS_DEPTH = 32         /* most levels of nesting in a tool's arguments */
+    PHI__PATHS_DEPTH = 32         /* max. levels of nesting in a tool's arguments */
 };
 
 static bool phi__paths_holds(phi_str text, const char *chars) {
@@ -361,8 +361,8 @@ static bool phi__paths_command(phi__subject *subject, const phi_permission_rule 
 enum {
     PHI__READS_RUN = 3,       /* letters in a row that count as a word */
     PHI__READS_CONTEXT = 3,   /* digits of a line count (-C 100) that shows most lines */
-    PHI__READS_OPERANDS = 16, /* most operands of a command that are examined */
-    PHI__READS_CHOICES = 64   /* most file patterns of a command; more count as all files */
+    PHI__READS_OPERANDS = 16, /* max. operands of a command that are examined */
+    PHI__READS_CHOICES = 64   /* max. file patterns of a command; more count as all files */
 };
 
 /* False if a file pattern is empty, or only leaves files out: "!*.c". */

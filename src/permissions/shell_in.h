@@ -53,8 +53,8 @@ PHI__FN bool phi__wild_word(phi_str *rest, phi_str *word);
 /* ---- a command line ---- */
 
 enum {
-    PHI__SH_DEPTH = 48,           /* most levels of nesting */
-    PHI__SH_LEVELS = 8,           /* most levels of programs that run others */
+    PHI__SH_DEPTH = 48,           /* max. levels of nesting */
+    PHI__SH_LEVELS = 8,           /* max. levels of programs that run others */
     PHI__SH_BYTES_MOST = 65536,   /* bytes of a line */
     PHI__SH_COMMANDS_MOST = 1000, /* commands of a line */
     PHI__SH_WORDS_MOST = 4000,    /* words of a line and of the lines that it runs */

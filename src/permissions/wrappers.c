@@ -13,10 +13,10 @@
    rule that denies asks about it instead. */
 
 enum {
-    PHI__SUSPECTS_DEPTH = 8,     /* most levels of nested braces */
-    PHI__SUSPECTS_EXPANDED = 64, /* most words of a command after its braces are expanded */
-    PHI__SUSPECTS_BRACES = 1024, /* most bytes of a word with braces */
-    PHI__SUSPECTS_RUN = 32       /* most words searched for a program that runs texts */
+    PHI__SUSPECTS_DEPTH = 8,     /* max. levels of nested braces */
+    PHI__SUSPECTS_EXPANDED = 64, /* max. words of a command after its braces are expanded */
+    PHI__SUSPECTS_BRACES = 1024, /* max. bytes of a word with braces */
+    PHI__SUSPECTS_RUN = 32       /* max. words searched for a program that runs texts */
 };
 
 static void phi__wrap_unknown(phi__shell *out, const char *why) {

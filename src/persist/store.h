@@ -81,19 +81,20 @@ PHI_API const struct phi__journal_ops *phi_store_journal(void);
    of a turn or run before its event. Allowed during a run.
    If the store already has a thread with this id, `thread` must be empty and is filled from the
    store (*torn as in phi_store.read). If not, the entries of `thread` are written first. The thread
-   is locked in the store until it leaves the store or is freed; both also write missing entries.
+   is locked in the store until it leaves the store or is freed. Leaving and freeing also write
+   missing entries.
    `store` is copied, and the pointers in it are borrowed while the thread is in the store. append
    and read must be set; without lock nothing is locked.
    Stored entries outside of the active lane's view are evicted from memory at the beginning of a
    phi_step, if no event of the agent waits (for a thread that phi_run uses: no event at all). A
    call that needs evicted entries recalls the whole log from the store, or returns the store's
    status. The recalled log stays in memory until another entry leaves the view.
-   store NULL: the thread leaves its store, if it is in one, and keeps its id. First evicted entries
-   are recalled; if that fails, the thread stays in the store. Then missing entries are written; if
-   that fails, the thread leaves the store nevertheless.
-   PHI_MISUSE: the thread is in a store already, or both have entries; PHI_BAD_ARG: an invalid id;
-   or a status of the store's functions, with its text in `message`. After any of these nothing
-   changed. */
+   store NULL: the thread leaves its store, if it is in one, and keeps its id. At first phi recalls
+   the evicted entries; if that fails, the thread stays in the store. Then phi writes the missing
+   entries; if that fails, the thread leaves the store nevertheless.
+   PHI_MISUSE: the thread is in a store already, or thread and store both have entries; PHI_BAD_ARG:
+   an invalid id; or a status of the store's functions, with its text in `message`. After any of
+   these nothing changed. */
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *message, size_t message_size);
 /* Writes the entries that the store does not have yet. PHI_OK: the store has all entries. After a

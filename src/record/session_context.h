@@ -30,7 +30,7 @@ extern "C" {
    - for the loop itself, if it has a block: the turns of keep_first, keep_compacted, keep_recent,
      and the turns added after the block was made. No turn is loaded twice, because keep_first
      ends where the next section begins;
-   - for an earlier loop in scope with a block: only keep_compacted, or nothing without it;
+   - for an earlier loop in scope with a block: only its keep_compacted, if there is one;
    - for a loop in scope without a block: all its messages;
    - for loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens set the scope
      (default with config NULL: 3 earlier loops; UINT32_MAX: all; PHI_COMPACTION_NO_RUNS: none).
@@ -42,9 +42,9 @@ extern "C" {
    All messages of these loops are appended, also those not in view. Up to two rewrites follow: a
    prune, and a compaction for blocks and scope. If both are revoked, all messages are in view. The
    thread need not be empty. Summaries stay summaries, so a later compaction takes over their lines.
-   If a block separates a call from its result, the compaction replaces all messages at once. Loops
-   that no appended message names are logged first, as a LOOP_START and a LOOP_END. So later runs
-   of the session on this thread get loop ids that no loop of the session has.
+   If a block separates a call from its result, the compaction replaces all messages at once. A loop
+   without an appended message is logged first, as a LOOP_START and a LOOP_END, so that later runs
+   of the session on this thread get new loop ids.
 
    PHI_BUSY: a run uses the thread. PHI_BAD_ARG: an argument is bad, or the thread does not accept
    one of the messages; `message` (may be NULL) then names it. PHI_NOT_FOUND: no such loop.

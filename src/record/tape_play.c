@@ -22,7 +22,7 @@ typedef enum phi__played {
     PHI__PLAY_STOP /* the run has diverged, or memory ran out */
 } phi__played;
 
-enum { PHI__TAPE_PLAY_WORDS = 400 }; /* most bytes of the tape that a divergence quotes */
+enum { PHI__TAPE_PLAY_WORDS = 400 }; /* max. bytes of the tape that a divergence quotes */
 
 static phi_str phi__match_keep(phi__tape *tape, phi_str words) {
     phi_str kept = phi__str("", 0);

@@ -322,8 +322,8 @@ static phi_status phi__sec_skill_use(void *state, phi__cfg_making *making) {
 /* ---- files that a configuration runs or reads ---- */
 
 enum {
-    PHI__PROTECTED_DEPTH = 16, /* most levels that are searched; configurations have fewer */
-    PHI__PROTECTED_MOST = 500  /* most paths */
+    PHI__PROTECTED_DEPTH = 16, /* max. levels that are searched; configurations have fewer */
+    PHI__PROTECTED_MOST = 500  /* max. paths */
 };
 
 typedef struct phi__protected {

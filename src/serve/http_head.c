@@ -10,10 +10,10 @@ enum {
     PHI__HEAD_LINE = 8192,
     PHI__HEAD_MOST = 32768,
     PHI__HEAD_COUNT = 100,
-    PHI__HEAD_METHOD = 32,     /* most bytes of a method */
-    PHI__HEAD_DIGITS = 16,     /* most digits of a chunk's size: 64 bits */
-    PHI__HEAD_EXTENSION = 256, /* most bytes after a chunk's size */
-    PHI__HEAD_OVERHEAD = 16384 /* most bytes of a body's extensions and trailers */
+    PHI__HEAD_METHOD = 32,     /* max. bytes of a method */
+    PHI__HEAD_DIGITS = 16,     /* max. digits of a chunk's size: 64 bits */
+    PHI__HEAD_EXTENSION = 256, /* max. bytes after a chunk's size */
+    PHI__HEAD_OVERHEAD = 16384 /* max. bytes of a body's extensions and trailers */
 };
 
 static phi_status phi__head_refuse(phi__http_head *head, int status, const char *message) {

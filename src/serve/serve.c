@@ -148,7 +148,7 @@ static void phi__serve_date(phi__buf *out, int64_t ms) {
 enum {
     PHI__PORT_CONNECTIONS = 64,
     PHI__PORT_BACKLOG = 64,
-    PHI__PORT_ACCEPTS = 4 /* most connections accepted in one turn */
+    PHI__PORT_ACCEPTS = 4 /* max. connections accepted in one turn */
 };
 #define PHI__PORT_RETRY_US 100000u /* pause if the system has no descriptor or memory */
 
@@ -246,10 +246,10 @@ static inline size_t phi__conn_waiting(const phi__serve_exchange *c) {
 static inline size_t phi__conn_unread(const phi__serve_exchange *c) { return c->in.len - c->in_at; }
 
 enum {
-    PHI__CONN_IN_BYTES = 16384,      /* most bytes read in one turn, and kept unread */
-    PHI__CONN_WRITE_BYTES = 65536,   /* most bytes written in one turn */
+    PHI__CONN_IN_BYTES = 16384,      /* max. bytes read in one turn, and kept unread */
+    PHI__CONN_WRITE_BYTES = 65536,   /* max. bytes written in one turn */
     PHI__CONN_PROGRESS_BYTES = 4096, /* bytes that renew the deadline for writing */
-    PHI__CONN_LINGER_BYTES = 262144, /* most bytes read while lingering */
+    PHI__CONN_LINGER_BYTES = 262144, /* max. bytes read while lingering */
     PHI__CONN_RETRY_MS = 10          /* pause if there was no memory for a watch */
 };
 
@@ -400,7 +400,7 @@ static void phi__conn_fill(phi__serve_exchange *c) {
 }
 
 enum {
-    PHI__SERVE_DROP_BYTES = 65536, /* most bytes of an unwanted body that are read */
+    PHI__SERVE_DROP_BYTES = 65536, /* max. bytes of an unwanted body that are read */
     PHI__SERVE_LINGER_MS = 1000,
     PHI__SERVE_BODY_BYTES = 4194304,
     PHI__SERVE_QUEUE_BYTES = 1048576,

@@ -89,7 +89,7 @@ typedef struct phi__serve_desc {
     uint32_t max_connections; /* default 64 */
     phi__http_head_limits head;
     size_t max_body_bytes;  /* default 4 MiB; longer bodies get 413 */
-    size_t max_queue_bytes; /* most unsent bytes of an answer (default 1 MiB) */
+    size_t max_queue_bytes; /* max. unsent bytes of an answer (default 1 MiB) */
     uint32_t head_ms;       /* for a whole head, after its first byte (default 10,000) */
     uint32_t body_ms;       /* for a whole body (default 60,000) */
     uint32_t idle_ms;       /* between requests (default 60,000) */

@@ -20,8 +20,8 @@
 #endif
 
 enum {
-    PHI__CHANNEL_TURN_BYTES = 16384,   /* most bytes read in one turn */
-    PHI__CHANNEL_WRITES = 16,          /* most writes in one turn */
+    PHI__CHANNEL_TURN_BYTES = 16384,   /* max. bytes read in one turn */
+    PHI__CHANNEL_WRITES = 16,          /* max. writes in one turn */
     PHI__CHANNEL_QUEUE_BYTES = 1048576 /* default of max_out_bytes */
 };
 #define PHI__CHANNEL_RETRY_US 10000u /* pause after a watch failed for lack of memory */

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PHI__PATH_LINKS = 40 }; /* most links followed in one path, as on Linux */
+enum { PHI__PATH_LINKS = 40 }; /* max. links followed in one path, as on Linux */
 
 static int phi__path_prepend(phi__resolve *p, const char *text, size_t n) {
     if (n > p->at) return ENAMETOOLONG;
@@ -135,7 +135,7 @@ PHI__FN bool phi__path_inside(const char *directory, const char *path) {
 
 enum {
     PHI__EXACT_PASS_FLAGS = PHI__EXACT_PASS | O_DIRECTORY | O_CLOEXEC,
-    PHI__EXACT_PART = 256, /* most bytes of a part, with the terminator */
+    PHI__EXACT_PART = 256, /* max. bytes of a part, with the terminator */
     PHI__EXACT_UNITS = 2   /* units of phi__files_make_way for a part */
 };
 

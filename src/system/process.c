@@ -239,9 +239,9 @@ PHI__FN void phi__outgoing_free(phi__outgoing *out) {
 #endif
 
 enum {
-    PHI__PROCESS_TURN_BYTES = 16384,   /* most bytes read from a stream in one turn */
-    PHI__PROCESS_WRITE_BYTES = 65536,  /* most bytes written in one turn; a pipe's default size */
-    PHI__PROCESS_REST_BYTES = 1048576, /* most bytes read after the grace; a pipe's largest size */
+    PHI__PROCESS_TURN_BYTES = 16384,   /* max. bytes read from a stream in one turn */
+    PHI__PROCESS_WRITE_BYTES = 65536,  /* max. bytes written in one turn; a pipe's default size */
+    PHI__PROCESS_REST_BYTES = 1048576, /* max. bytes read after the grace; a pipe's largest size */
     PHI__PROCESS_GRACE_US = 100000,    /* time after the exit for streams held by grandchildren */
     PHI__PROCESS_POLL_FIRST_US = 1000, /* first pause between polls for the exit; it doubles */
     PHI__PROCESS_POLL_LAST_US = 20000,
@@ -278,7 +278,7 @@ struct phi__process {
     uint32_t poll_us;
     size_t rest_bytes;
     phi__outgoing input;
-    size_t input_max; /* most bytes of `input` that may wait */
+    size_t input_max; /* max. bytes of `input` that may wait */
     bool keep_input;  /* stdin stays open after all input was written */
     bool wants_room;  /* a write took only a part of its bytes */
     phi__ending ending;

@@ -21,7 +21,7 @@ typedef struct phi__ordered phi__ordered;
 typedef struct phi__channel_desc {
     int in_fd;            /* default 0: stdin */
     int out_fd;           /* 0 means stdout (1); must differ from in_fd */
-    size_t max_out_bytes; /* most bytes queued for the reader (default 1 MiB) */
+    size_t max_out_bytes; /* max. bytes queued for the reader (default 1 MiB) */
     /* Receives bytes of in_fd, at most 16 KiB a turn; borrowed until `input` returns. If it returns
        false, reading stops until phi__channel_resume. */
     bool (*input)(void *ctx, const char *bytes, size_t len);

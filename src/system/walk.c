@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PHI__WALK_HELD = 65536, /* most bytes of queued names at one level */ PHI__WALK_DEPTH = 64 };
+enum { PHI__WALK_HELD = 65536, /* max. bytes of queued names at one level */ PHI__WALK_DEPTH = 64 };
 
 typedef struct phi__walk_level {
     DIR *dir;        /* NULL after it was read to its end */

@@ -77,7 +77,7 @@ PHI__FN void phi__finder_end(phi__finder *finder) {
 #include <stdio.h>
 
 enum {
-    PHI__EDIT_BYTES = 16777216, /* most bytes of a file, which is held in memory */
+    PHI__EDIT_BYTES = 16777216, /* max. bytes of a file, which is held in memory */
     PHI__EDIT_HINT_BYTES = 8192
 };
 

@@ -9,10 +9,10 @@
    most the pattern's length times the path's length, for each part between double stars. */
 
 enum {
-    PHI__GLOB_PATTERN = 2048, /* most bytes of a pattern */
+    PHI__GLOB_PATTERN = 2048, /* max. bytes of a pattern */
     PHI__GLOB_CHOICES = 64,
-    PHI__GLOB_SPLITS = 128, /* most pairs of braces expanded, in all choices */
-    PHI__GLOB_BYTES = 8192  /* most bytes of all choices of a pattern */
+    PHI__GLOB_SPLITS = 128, /* max. pairs of braces expanded, in all choices */
+    PHI__GLOB_BYTES = 8192  /* max. bytes of all choices of a pattern */
 };
 
 /* True if the pattern, which has no braces, matches the whole path. Adds the work done to *work. */

@@ -11,7 +11,7 @@
 
 enum {
     PHI__READ_HEADER_BYTES = 96,      /* "[Lines a-b of n]" and a newline */
-    PHI__READ_MEDIA_BYTES = 20971520, /* most bytes of an image, document or sound */
+    PHI__READ_MEDIA_BYTES = 20971520, /* max. bytes of an image, document or sound */
     PHI__READ_MEGABYTE = 1048576,
     PHI__READ_SLICE = PHI__JOB_SLICE / 3 * 3 /* a multiple of 3 for base64 */
 };

@@ -112,8 +112,8 @@ enum {
     PHI__RE_PATTERN_BYTES = 4096,
     PHI__RE_DEPTH = 100,        /* deepest nesting of groups and repetitions */
     PHI__RE_REPEAT = 1000,      /* the greatest count in braces */
-    PHI__RE_CODES = 16384,      /* most instructions of a program */
-    PHI__RE_RANGES = 65536,     /* most ranges of all sets of a pattern */
+    PHI__RE_CODES = 16384,      /* max. instructions of a program */
+    PHI__RE_RANGES = 65536,     /* max. ranges of all sets of a pattern */
     PHI__RE_CACHE = 1024 * 1024 /* bytes for computed states, approximately */
 };
 
@@ -1030,7 +1030,7 @@ enum {
     PHI__RE_MATCHED, /* table entry: the line matches */
     PHI__RE_FIRST,   /* number of the first state */
     PHI__RE_STATES = 4096,
-    PHI__RE_POOL = 262144 /* most instructions of all states together */
+    PHI__RE_POOL = 262144 /* max. instructions of all states together */
 };
 
 /* The kind of character before the current position. Only states with tests depend on it. */

@@ -260,7 +260,7 @@ PHI__FN phi__script_says phi__talk_answer(phi_memory *memory, phi_hook_point poi
 
 enum {
     PHI__SCRIPTS_RETRY_US = 5000,    /* pause before the next try to start */
-    PHI__SCRIPTS_REASON_BYTES = 2000 /* most bytes of standard error in a reason or a warning */
+    PHI__SCRIPTS_REASON_BYTES = 2000 /* max. bytes of standard error in a reason or a warning */
 };
 
 typedef struct phi__scripts_job {

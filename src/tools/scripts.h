@@ -76,8 +76,8 @@ typedef struct phi_scripts_desc {
     const char *const *env;    /* "NAME=value", NULL-ended; added to the program's environment */
     bool keep_keys;            /* keep variables of the program whose names look like keys */
     uint32_t timeout_ms;       /* for each script (default 30,000; or PHI_UNLIMITED) */
-    uint32_t max_output_bytes; /* most bytes of an answer; for stderr a quarter (default 65,536) */
-    uint32_t max_running;      /* most scripts of this set at once; others wait (default 8) */
+    uint32_t max_output_bytes; /* max. bytes of an answer; for stderr a quarter (default 65,536) */
+    uint32_t max_running;      /* max. scripts of this set at once; others wait (default 8) */
     phi_allocator allocator;   /* copied (default: the C library's) */
 } phi_scripts_desc;
 

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-enum { PHI__SEARCH_LINE_BYTES = 2000 /* most bytes listed of one line */ };
+enum { PHI__SEARCH_LINE_BYTES = 2000 /* max. bytes listed of one line */ };
 
 typedef struct phi__search {
     phi__job job;
@@ -85,7 +85,7 @@ enum {
     PHI__OWN_BUFFER = PHI__OWN_PIECE + 64,
     PHI__OWN_MARK = 3,      /* bytes that ripgrep reads first, for a byte order mark */
     PHI__OWN_UNITS = 65536, /* units of work at once; a byte of text costs one */
-    PHI__OWN_TURNS = 8,     /* most times a step does so many units */
+    PHI__OWN_TURNS = 8,     /* max. times a step does so many units */
     PHI__OWN_ENTRY = 64,    /* units for an entry */
     PHI__OWN_OPEN = 4096,   /* units for opening and closing a file or a directory */
     PHI__OWN_PART = 256     /* units for each part of a directory's path */
@@ -461,8 +461,8 @@ static void phi__own_begin(phi__search *search) {
 }
 
 enum {
-    PHI__SEARCH_WORDS_BYTES = 2000, /* most bytes kept of standard error */
-    PHI__SEARCH_NAME_BYTES = 16384, /* most bytes kept of a file name, and of a notice before it */
+    PHI__SEARCH_WORDS_BYTES = 2000, /* max. bytes kept of standard error */
+    PHI__SEARCH_NAME_BYTES = 16384, /* max. bytes kept of a file name, and of a notice before it */
     PHI__SEARCH_ARGS = 20,
     PHI__SEARCH_RETRY_US = 5000
 };

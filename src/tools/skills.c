@@ -14,7 +14,7 @@
 /* ---- the list of skills, sorted by name, and the list of problems ---- */
 
 enum {
-    PHI__SKILLS_FRONT_BYTES = 65536, /* most bytes of front matter, with its two lines "---" */
+    PHI__SKILLS_FRONT_BYTES = 65536, /* max. bytes of front matter, with its two lines "---" */
     PHI__SKILLS_PROBLEMS = 1000
 };
 
@@ -792,8 +792,8 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 
 enum {
     PHI__READ_SKILL_MS = 30000,
-    PHI__READ_SKILL_NAMED = 20,   /* most skills that an error names */
-    PHI__READ_SKILL_ENTRIES = 200 /* most entries of a directory that are shown */
+    PHI__READ_SKILL_NAMED = 20,   /* max. skills that an error names */
+    PHI__READ_SKILL_ENTRIES = 200 /* max. entries of a directory that are shown */
 };
 
 typedef struct phi__read_skill {

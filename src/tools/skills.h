@@ -40,7 +40,7 @@ typedef struct phi_skills_desc {
     size_t memory_limit_bytes; /* limit for all memory of the phi_skills (default: no limit) */
     uint32_t max_skills;       /* more skills are not loaded (default 1,000) */
     uint32_t max_file_bytes;   /* a larger SKILL.md is not loaded (default 1,048,576) */
-    uint32_t max_read_bytes;   /* most bytes of a read_skill result (default 262,144) */
+    uint32_t max_read_bytes;   /* max. bytes of a read_skill result (default 262,144) */
 } phi_skills_desc;
 
 typedef struct phi_skill_pair {
@@ -107,9 +107,9 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
                                      const char *base, phi_arena *arena, phi_str *out);
 
 /* Fills *out with the tool read_skill {name, file, offset, limit}. The tool reads the instructions
-   of a skill, with {baseDir} replaced by the skill's directory, or another file, or lists a
-   directory. Neither ".." nor links lead out of the skill's directory. The tool borrows `skills`.
-   PHI_BAD_ARG. */
+   or another file of a skill, or lists a directory. In instructions, the skill's directory replaces
+   {baseDir}. Neither ".." nor links lead out of the skill's directory. The tool borrows `skills`.
+   PHI_BAD_ARG: an argument is NULL. */
 PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 
 #ifdef __cplusplus

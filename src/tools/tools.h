@@ -83,9 +83,9 @@ typedef struct phi_tools_desc {
     /* Most bytes of a command's result that the model sees; becomes phi_tool.max_result_bytes of
        bash (default 32,768; PHI_UNLIMITED: the agent's limit). */
     uint32_t max_bash_result_bytes;
-    uint32_t max_read_bytes; /* most bytes of a text or its wanted lines (default 1,048,576) */
-    uint32_t max_files;      /* most files that list_files lists (default 200) */
-    uint32_t max_matches;    /* most matches that search lists (default 50) */
+    uint32_t max_read_bytes; /* max. bytes that a read returns (default 1,048,576) */
+    uint32_t max_files;      /* max. files that list_files lists (default 200) */
+    uint32_t max_matches;    /* max. matches that search lists (default 50) */
     /* default PHI_SEARCH_AUTOMATIC; with PHI_NO_PROCESS always PHI_SEARCH_OWN */
     phi_search_with search_with;
 } phi_tools_desc;

@@ -153,9 +153,9 @@ static bool phi__headers_delay(phi_str headers, phi_str given, phi_str message, 
 
 /* ---- classifying ---- */
 
-#define PHI__FAULT_BODY_MOST 65536u  /* most bytes of a body that are read */
-#define PHI__FAULT_WORDS_MOST 4096u  /* most bytes of a message that are kept */
-#define PHI__FAULT_SNIPPET_MOST 500u /* most bytes that are quoted of a body without a message */
+#define PHI__FAULT_BODY_MOST 65536u  /* max. bytes of a body that are read */
+#define PHI__FAULT_WORDS_MOST 4096u  /* max. bytes of a message that are kept */
+#define PHI__FAULT_SNIPPET_MOST 500u /* max. bytes that are quoted of a body without a message */
 
 /* The parts of an error. Strings live in the arena or are static. */
 typedef struct phi__fault {

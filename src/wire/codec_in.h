@@ -198,7 +198,7 @@ typedef struct phi__takes_keys {
     const char *temperature, *top_p, *top_k, *stop, *seed, *tier;
 } phi__takes_keys;
 
-#define PHI__TAKES_TOKENS 8192u /* most tokens of an answer if no limit is set */
+#define PHI__TAKES_TOKENS 8192u /* max. tokens of an answer if no limit is set */
 
 /* Returns the most tokens of an answer: from the request, else from the model; 0 if unknown. */
 static inline uint32_t phi__takes_tokens(const phi__request_spec *spec) {
@@ -233,7 +233,7 @@ PHI__FN const phi__framing *phi__frames_framing(void);
 
 enum {
     PHI__DELTA_CACHE_MOST = 384
-}; /* most bytes around the text; OpenAI's chunks have about 250 */
+}; /* max. bytes around the text; OpenAI's chunks have about 250 */
 
 typedef struct phi__delta_cache {
     uint16_t head;       /* bytes before the string's text; 0: the cache is empty */
@@ -427,8 +427,8 @@ PHI__FN bool phi__opaque_is_json(phi_arena *arena, phi_str text, uint32_t flags,
 /* ---- extras ---- */
 
 enum {
-    PHI__EXTRA_DEEP = 32,     /* most levels of nested objects */
-    PHI__EXTRA_MEMBERS = 1024 /* most members of an object */
+    PHI__EXTRA_DEEP = 32,     /* max. levels of nested objects */
+    PHI__EXTRA_MEMBERS = 1024 /* max. members of an object */
 };
 
 /* Merges e->spec->extra, if there is one, into the pieces so far, which are the body's head. Sets

@@ -9,7 +9,7 @@
 
 enum {
     PHI__PREFLIGHT_NAME_MOST = 64
-}; /* most bytes of a tool's name; every provider accepts this many */
+}; /* max. bytes of a tool's name; every provider accepts this many */
 
 PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
     bool plain = name.len > 0 && name.len <= PHI__PREFLIGHT_NAME_MOST;

@@ -3,9 +3,9 @@
 #include "wire/codec_in.h"
 
 enum {
-    PHI__REPAIR_DEPTH = 64,  /* most levels of nested arrays and objects */
-    PHI__REPAIR_STRINGS = 2, /* most strings inside strings around an object */
-    PHI__REPAIR_NAME = 200   /* most bytes of a name in a note */
+    PHI__REPAIR_DEPTH = 64,  /* max. levels of nested arrays and objects */
+    PHI__REPAIR_STRINGS = 2, /* max. strings inside strings around an object */
+    PHI__REPAIR_NAME = 200   /* max. bytes of a name in a note */
 };
 
 /* ---- names ---- */

@@ -126,7 +126,7 @@ static bool phi__strict_keep(phi__strict_form form, phi_str key, const phi_json 
 enum {
     PHI__STRICT_DEPTH = 100,    /* nesting limit; providers allow 10 levels or fewer */
     PHI__STRICT_DEEPER = 200,   /* nesting limit of Gemini's form */
-    PHI__STRICT_WORK = 4000000, /* most members visited: takes some tenths of a second */
+    PHI__STRICT_WORK = 4000000, /* max. members visited: takes some tenths of a second */
     PHI__STRICT_PLACE = 200
 };
 
@@ -823,7 +823,7 @@ PHI__FN bool phi__strict_gemini(phi__buf *out, phi_str schema, char *words, size
 
 enum {
     PHI__NULLS_DEPTH = 200,
-    PHI__NULLS_WORK = 1000000 /* most members visited: takes some hundredths of a second */
+    PHI__NULLS_WORK = 1000000 /* max. members visited: takes some hundredths of a second */
 };
 
 typedef struct phi__nulls_walk {
@@ -1007,7 +1007,7 @@ PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
 
 /* ---- strict forms of an agent's tools: each is made once and kept with the tool ---- */
 
-enum { PHI__STRICT_WORDS = 400 }; /* most bytes of a refusal's message */
+enum { PHI__STRICT_WORDS = 400 }; /* max. bytes of a refusal's message */
 
 PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_model *model) {
     return codec->rules->strict_form != NULL ? codec->rules->strict_form(model) : PHI__STRICT_NONE;

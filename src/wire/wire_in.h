@@ -141,7 +141,7 @@ PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard);
 enum {
     PHI__FILL_LONG = 8192,  /* a text longer than this many bytes leaves a hole */
     PHI__FILL_SLICE = 4096, /* bytes of a hole's source that are handled at a time */
-    PHI__FILL_HOLES = 8     /* most holes of a message; further long texts are rendered at once */
+    PHI__FILL_HOLES = 8     /* max. holes of a message; further long texts are rendered at once */
 };
 
 typedef struct phi__hole {
@@ -242,7 +242,7 @@ static inline bool phi__codec_marks(const phi__request_spec *spec, phi__mark mar
     return mark == PHI__MARK_SYSTEM ? c->system : mark == PHI__MARK_TOOLS ? c->tools : c->messages;
 }
 
-enum { PHI__CODEC_NAMES = 3 }; /* most names of a protocol */
+enum { PHI__CODEC_NAMES = 3 }; /* max. names of a protocol */
 
 /* The inputs of a signature, besides the request. */
 typedef struct phi__signing {
@@ -575,7 +575,7 @@ typedef struct phi__frames {
     phi__buf held;        /* the start of a frame or line that is not complete yet */
     phi__buf name;        /* '!' and a type */
     const char *at, *end; /* fed bytes that are not read yet */
-    size_t max_bytes;     /* most bytes of one frame */
+    size_t max_bytes;     /* max. bytes of one frame */
     size_t drop;          /* bytes of `held` that were returned and can be dropped */
     size_t depth;         /* number of open braces, if the stream consists of lines */
     bool in_string, escaped;

@@ -242,8 +242,8 @@ TEST(a_run_that_does_not_fit_says_which_limit_and_the_next_one_goes_on) {
     CHECK_EQ_INT((int)exchanges(&t, 20), 20);
     CHECK_EQ_INT(talk_say(&t, question, huge), PHI_NO_MEMORY);
     CHECK_EQ_STR(t.error,
-                 "Out of memory: the agent's memory.limit_bytes, 65536, are used up: this run "
-                 "needs more than the older turns had; raise it");
+                 "Out of memory: the agent's memory.limit_bytes, 65536, are used up: nothing "
+                 "more could be forgotten; pop every event of the agent, or raise it");
     CHECK_EQ_INT((int)exchanges(&t, 40), 40);
     free(huge);
     rig_free(r);

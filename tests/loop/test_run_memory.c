@@ -149,7 +149,8 @@ TEST(a_memory_limit_of_the_agent_is_an_error_event) {
     CHECK_EQ_INT(rig_run(r, 50), 0);
     CHECK(strstr(rig_story(r),
                  "Error no_memory \"Out of memory: the agent's memory.limit_bytes, 12000, are "
-                 "used up: this run needs more than the older turns had; raise it\"\n") != NULL);
+                 "used up: nothing more could be forgotten; pop every event of the agent, or raise "
+                 "it\"\n") != NULL);
     CHECK(strstr(rig_story(r), "AgentEnd the allocator or a memory limit said no") != NULL);
     rig_free(r);
 }
