@@ -632,11 +632,11 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_TOML */
 
 #ifdef PHI__PUB_FORMATS_YAML
-#if PHI__PUB_FORMATS_YAML != 0xaaee32bb
+#if PHI__PUB_FORMATS_YAML != 0x8dc6ce14
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_YAML 0xaaee32bb
+#define PHI__PUB_FORMATS_YAML 0x8dc6ce14
 
 #ifdef __cplusplus
 extern "C" {
@@ -671,8 +671,8 @@ extern "C" {
 typedef struct phi_yaml_desc {
     uint32_t flags;           /* PHI_YAML_ANY_TAG, PHI_YAML_TEXTS */
     uint32_t max_depth;       /* nested collections (default 512, at most PHI_JSON_MAX_DEPTH) */
-    uint32_t max_alias_nodes; /* most nodes that all aliases together copy (default 262,144) */
-    size_t max_alias_bytes;   /* most bytes of keys and strings in these nodes (default 16 MiB) */
+    uint32_t max_alias_nodes; /* max. nodes that all aliases together copy (default 262,144) */
+    size_t max_alias_bytes;   /* max. bytes of keys and strings in these nodes (default 16 MiB) */
 } phi_yaml_desc;
 
 /* Reads a text in UTF-8. `options` may be NULL, and is copied. PHI_OK sets *out. PHI_PARSE,
@@ -2626,11 +2626,11 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xd1a7952e
+#if PHI__IMP_TEXT != 0x4763dd74
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xd1a7952e
+#define PHI__IMP_TEXT 0x4763dd74
 
 /* ---- src/text/text_in.h ---- */
 
@@ -3095,7 +3095,7 @@ typedef enum phi__field_kind {
     PHI__FIELD_TIME
 } phi__field_kind;
 
-/* How an empty string, false and zero are written. */
+/* How an empty string, false and zero are written. A missing member is read as empty. */
 typedef enum phi__field_rule {
     PHI__FIELD_ALWAYS, /* an empty value is written as it is */
     PHI__FIELD_SET,    /* an empty value is left out */
@@ -7764,11 +7764,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0xbbd04747
+#if PHI__IMP_FORMATS != 0x9f4df4d8
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0xbbd04747
+#define PHI__IMP_FORMATS 0x9f4df4d8
 
 /* ---- src/formats/formats_in.h ---- */
 
@@ -8245,7 +8245,7 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #include <stdio.h>
 
 enum {
-    PHI__TOML_DEPTH = 512,           /* most levels of nesting, by default */
+    PHI__TOML_DEPTH = 512,           /* max. levels of nesting, by default */
     PHI__TOML_NAMES_FIRST = 64,      /* slots of the first hash table */
     PHI__TOML_FRACTION = 9,          /* digits of a fraction that are kept */
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most: the limit of phi__toml_name.section */
@@ -10722,7 +10722,7 @@ static void phi__yaml_line_rest(phi__yaml_reader *r, const char *stop) {
 
 /* ---- the reader: its states in turn ---- */
 
-#define PHI__YAML_DEPTH 512u          /* most levels of nesting, by default */
+#define PHI__YAML_DEPTH 512u          /* max. levels of nesting, by default */
 #define PHI__YAML_ALIAS_NODES 262144u /* by default: 8 MiB of nodes */
 #define PHI__YAML_ALIAS_BYTES 16777216u
 
@@ -11006,7 +11006,7 @@ static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
     phi__json_number number;
     phi__yaml_decimal d;
     const char *bad;
-    if (s.at[0] >= '1' && s.at[0] <= '9') { /* most numbers look as in JSON */
+    if (s.at[0] >= '1' && s.at[0] <= '9') { /* max. numbers look as in JSON */
         const char *end = s.at + phi__min(s.len, 65536);
         if (phi__json_number_read(s.at, end, &number, &bad) == s.at + s.len) {
             *value = number.v;

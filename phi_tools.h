@@ -51,13 +51,13 @@
 #if PHI__PUB_BASE_BASE != 0x8f20b85e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x8c9c5cfa
+#if PHI__PUB_PHI_2 != 0x45086ce5
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x678db51e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_3 != 0x46f6813b
+#if PHI__PUB_PHI_3 != 0xaa1e232e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_JSON != 0xb028656a
@@ -66,7 +66,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0x9b79df03
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0xbfd63f2f
+#if PHI__PUB_PHI_4 != 0x8958180c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -223,11 +223,11 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_TOML */
 
 #ifdef PHI__PUB_FORMATS_YAML
-#if PHI__PUB_FORMATS_YAML != 0xaaee32bb
+#if PHI__PUB_FORMATS_YAML != 0x8dc6ce14
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_YAML 0xaaee32bb
+#define PHI__PUB_FORMATS_YAML 0x8dc6ce14
 
 #ifdef __cplusplus
 extern "C" {
@@ -262,8 +262,8 @@ extern "C" {
 typedef struct phi_yaml_desc {
     uint32_t flags;           /* PHI_YAML_ANY_TAG, PHI_YAML_TEXTS */
     uint32_t max_depth;       /* nested collections (default 512, at most PHI_JSON_MAX_DEPTH) */
-    uint32_t max_alias_nodes; /* most nodes that all aliases together copy (default 262,144) */
-    size_t max_alias_bytes;   /* most bytes of keys and strings in these nodes (default 16 MiB) */
+    uint32_t max_alias_nodes; /* max. nodes that all aliases together copy (default 262,144) */
+    size_t max_alias_bytes;   /* max. bytes of keys and strings in these nodes (default 16 MiB) */
 } phi_yaml_desc;
 
 /* Reads a text in UTF-8. `options` may be NULL, and is copied. PHI_OK sets *out. PHI_PARSE,
@@ -292,11 +292,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0xdb6d18a0
+#if PHI__PUB_PHI_TOOLS_1 != 0x5a4a47ce
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0xdb6d18a0
+#define PHI__PUB_PHI_TOOLS_1 0x5a4a47ce
 
 #ifdef __cplusplus
 extern "C" {
@@ -779,7 +779,7 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
    - for the loop itself, if it has a block: the turns of keep_first, keep_compacted, keep_recent,
      and the turns added after the block was made. No turn is loaded twice, because keep_first
      ends where the next section begins;
-   - for an earlier loop in scope with a block: only keep_compacted, or nothing without it;
+   - for an earlier loop in scope with a block: only its keep_compacted, if there is one;
    - for a loop in scope without a block: all its messages;
    - for loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens set the scope
      (default with config NULL: 3 earlier loops; UINT32_MAX: all; PHI_COMPACTION_NO_RUNS: none).
@@ -791,9 +791,9 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
    All messages of these loops are appended, also those not in view. Up to two rewrites follow: a
    prune, and a compaction for blocks and scope. If both are revoked, all messages are in view. The
    thread need not be empty. Summaries stay summaries, so a later compaction takes over their lines.
-   If a block separates a call from its result, the compaction replaces all messages at once. Loops
-   that no appended message names are logged first, as a LOOP_START and a LOOP_END. So later runs
-   of the session on this thread get loop ids that no loop of the session has.
+   If a block separates a call from its result, the compaction replaces all messages at once. A loop
+   without an appended message is logged first, as a LOOP_START and a LOOP_END, so that later runs
+   of the session on this thread get new loop ids.
 
    PHI_BUSY: a run uses the thread. PHI_BAD_ARG: an argument is bad, or the thread does not accept
    one of the messages; `message` (may be NULL) then names it. PHI_NOT_FOUND: no such loop.
@@ -866,7 +866,7 @@ PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_c
    aot.h, tot.h, got.h, trm.h and adaptive.h. examples/custom_strategy.c has a host's own machine.
    Threads: the pumping thread, inside phi_step. */
 
-#define PHI_STRATEGY_COMMANDS 16u /* most commands for one event */
+#define PHI_STRATEGY_COMMANDS 16u /* max. commands for one event */
 
 /* A thought: a node of a search, or a draft. Strings belong to the machine. */
 typedef struct phi_strategy_node {
@@ -1002,8 +1002,8 @@ typedef struct phi_strategy {
        machine of this kind. */
     phi_status (*load)(void *state, const phi_json *saved, const phi_strategy_env *env,
                        phi_strategy_commands *out);
-    /* Returns the machine that handles the prompt in place of this one, and its options. The bill
-       of the prompt is then the bill of that machine. NULL: always this machine. */
+    /* Returns the machine that handles the prompt in place of this one, and its options. That
+       machine then also estimates what the prompt costs. NULL: always this machine. */
     const struct phi_strategy *(*choose)(const void *options, phi_str prompt, bool has_tools,
                                          const void **out);
 } phi_strategy;
@@ -1099,10 +1099,10 @@ typedef enum phi_got_aggregation {
 typedef struct phi_got_options {
     phi_got_aggregation aggregation;
     uint32_t generations;      /* generations of thoughts (default 2) */
-    uint32_t branching_factor; /* most thoughts in a generation (default 3) */
+    uint32_t branching_factor; /* max. thoughts in a generation (default 3) */
     uint32_t max_nodes;        /* nodes including problem and answer (default 20, at most 1,000) */
     uint32_t max_depth; /* greatest depth of a thought; first thoughts have depth 1 (default 5) */
-    uint32_t votes;     /* most voting calls (default 3) */
+    uint32_t votes;     /* max. voting calls (default 3) */
     uint32_t keep_best; /* thoughts to aggregate (default 5) */
     /* System prompts in place of phi's. They must ask for the same lines (default: phi's) */
     const char *generation_prompt, *connection_prompt, *voting_prompt, *weighing_prompt;
@@ -1135,7 +1135,7 @@ typedef enum phi_tot_traversal {
 /* Zero means default for every field. Strings must live as long as the desc. */
 typedef struct phi_tot_options {
     phi_tot_traversal traversal;
-    uint32_t branching_factor; /* most new thoughts in a step (default 8) */
+    uint32_t branching_factor; /* max. new thoughts in a step (default 8) */
     uint32_t evaluations;      /* calls that score the thoughts of a step (default 3) */
     uint32_t beam_width;       /* thoughts of a level that BFS expands (default 5) */
     double value_threshold;    /* DFS skips scores below this (default 0.4; negative: skips none) */
@@ -1263,7 +1263,7 @@ typedef enum phi_evaluate_by {
     PHI_EVALUATE_FIRST = 0,
     PHI_EVALUATE_TRANSPARENT,     /* one configuration; nothing to select */
     PHI_EVALUATE_TOKEN_EFFICIENT, /* fewest tokens; if equal, the first */
-    PHI_EVALUATE_ELABORATE,       /* most tokens; if equal, the last */
+    PHI_EVALUATE_ELABORATE,       /* max. tokens; if equal, the last */
     PHI_EVALUATE_JUDGE,           /* phi_evaluate_desc.judge compares the answers */
     PHI_EVALUATE_CUSTOM           /* phi_evaluate_desc.evaluate_fn selects */
 } phi_evaluate_by;
@@ -1543,8 +1543,8 @@ typedef struct phi_config_desc {
     /* More sections, besides phi.h's own; NULL-ended. Borrowed until the config and its agents are
        freed. By default there are none, and a file that has such a section is an error. */
     const phi_config_section *const *sections;
-    size_t max_bytes;      /* most bytes of a file (default 4 MiB) */
-    uint32_t max_problems; /* most problems kept (default 1,000) */
+    size_t max_bytes;      /* max. bytes of a file (default 4 MiB) */
+    uint32_t max_problems; /* max. problems kept (default 1,000) */
 } phi_config_desc;
 
 /* Reads and checks a file. Returns NULL only if there is no memory for the config itself. A config
@@ -1879,8 +1879,8 @@ typedef struct phi_scripts_desc {
     const char *const *env;    /* "NAME=value", NULL-ended; added to the program's environment */
     bool keep_keys;            /* keep variables of the program whose names look like keys */
     uint32_t timeout_ms;       /* for each script (default 30,000; or PHI_UNLIMITED) */
-    uint32_t max_output_bytes; /* most bytes of an answer; for stderr a quarter (default 65,536) */
-    uint32_t max_running;      /* most scripts of this set at once; others wait (default 8) */
+    uint32_t max_output_bytes; /* max. bytes of an answer; for stderr a quarter (default 65,536) */
+    uint32_t max_running;      /* max. scripts of this set at once; others wait (default 8) */
     phi_allocator allocator;   /* copied (default: the C library's) */
 } phi_scripts_desc;
 
@@ -1932,7 +1932,7 @@ typedef struct phi_skills_desc {
     size_t memory_limit_bytes; /* limit for all memory of the phi_skills (default: no limit) */
     uint32_t max_skills;       /* more skills are not loaded (default 1,000) */
     uint32_t max_file_bytes;   /* a larger SKILL.md is not loaded (default 1,048,576) */
-    uint32_t max_read_bytes;   /* most bytes of a read_skill result (default 262,144) */
+    uint32_t max_read_bytes;   /* max. bytes of a read_skill result (default 262,144) */
 } phi_skills_desc;
 
 typedef struct phi_skill_pair {
@@ -1999,9 +1999,9 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
                                      const char *base, phi_arena *arena, phi_str *out);
 
 /* Fills *out with the tool read_skill {name, file, offset, limit}. The tool reads the instructions
-   of a skill, with {baseDir} replaced by the skill's directory, or another file, or lists a
-   directory. Neither ".." nor links lead out of the skill's directory. The tool borrows `skills`.
-   PHI_BAD_ARG. */
+   or another file of a skill, or lists a directory. In instructions, the skill's directory replaces
+   {baseDir}. Neither ".." nor links lead out of the skill's directory. The tool borrows `skills`.
+   PHI_BAD_ARG: an argument is NULL. */
 PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 
 #endif
@@ -2085,9 +2085,9 @@ typedef struct phi_tools_desc {
     /* Most bytes of a command's result that the model sees; becomes phi_tool.max_result_bytes of
        bash (default 32,768; PHI_UNLIMITED: the agent's limit). */
     uint32_t max_bash_result_bytes;
-    uint32_t max_read_bytes; /* most bytes of a text or its wanted lines (default 1,048,576) */
-    uint32_t max_files;      /* most files that list_files lists (default 200) */
-    uint32_t max_matches;    /* most matches that search lists (default 50) */
+    uint32_t max_read_bytes; /* max. bytes that a read returns (default 1,048,576) */
+    uint32_t max_files;      /* max. files that list_files lists (default 200) */
+    uint32_t max_matches;    /* max. matches that search lists (default 50) */
     /* default PHI_SEARCH_AUTOMATIC; with PHI_NO_PROCESS always PHI_SEARCH_OWN */
     phi_search_with search_with;
 } phi_tools_desc;
@@ -2385,10 +2385,10 @@ typedef struct phi_mcp_desc {
     const char *era;
     uint32_t connect_timeout_ms; /* longest time until READY (default 30,000; PHI_UNLIMITED) */
     uint32_t timeout_ms;         /* for a request; progress restarts the time (default 30,000) */
-    uint32_t max_timeout_ms;     /* most time with progress (default 600,000; PHI_UNLIMITED) */
+    uint32_t max_timeout_ms;     /* max. time with progress (default 600,000; PHI_UNLIMITED) */
     const char *name_prefix;     /* a model sees "{prefix}__{name}" (default: no prefix) */
     size_t max_message_bytes;    /* (default 16,777,216) */
-    uint32_t max_list;           /* most tools, resources or prompts in a list (default 2,000) */
+    uint32_t max_list;           /* max. tools, resources or prompts in a list (default 2,000) */
     bool needs_approval;         /* a hook must approve calls of tools not marked read-only */
     /* after a tool's definition has changed, its calls fail until phi_mcp_accept_tool */
     bool hold_changed_tools;
@@ -2635,7 +2635,7 @@ typedef struct phi_mcp_key {
     void *user_data;
 } phi_mcp_key;
 
-enum { PHI_MCP_SIGNATURE = 1024 }; /* most bytes of a signature */
+enum { PHI_MCP_SIGNATURE = 1024 }; /* max. bytes of a signature */
 
 /* The token that PHI_MCP_GRANT_ASSERTION needs. Strings are terminated, valid during the call. */
 typedef struct phi_mcp_assertion {
@@ -2858,14 +2858,14 @@ typedef struct phi_mcp_server_desc {
 
     /* "2025-06-18": use only this era (default: all) */
     const char *era;
-    uint32_t page;              /* most items of a list in one answer (default 100) */
+    uint32_t page;              /* max. items of a list in one answer (default 100) */
     uint32_t ttl_ms;            /* how long a client may cache a list (default 0: not at all) */
-    uint32_t max_sessions;      /* most sessions over HTTP (default 16) */
-    uint32_t max_calls;         /* most requests at the host, of all clients (default 64) */
-    uint32_t max_subscriptions; /* most subscriptions of a client (default 64) */
+    uint32_t max_sessions;      /* max. sessions over HTTP (default 16) */
+    uint32_t max_calls;         /* max. requests at the host, of all clients (default 64) */
+    uint32_t max_subscriptions; /* max. subscriptions of a client (default 64) */
     uint32_t session_idle_ms;   /* over HTTP: idle time that ends a session (default 1,800,000) */
     size_t max_message_bytes;   /* largest message of a client (default 4,194,304) */
-    size_t max_queue_bytes;     /* most unsent bytes before a slow client is dropped (16,777,216) */
+    size_t max_queue_bytes;     /* max. unsent bytes before a slow client is dropped (16,777,216) */
 
     bool stdio;          /* serve over stdin and stdout; after EOF see close_ms */
     int in_fd, out_fd;   /* for stdio, instead of 0 and 1 (default: 0 and 1) */
@@ -3323,11 +3323,11 @@ PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0xbbd04747
+#if PHI__IMP_FORMATS != 0x9f4df4d8
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0xbbd04747
+#define PHI__IMP_FORMATS 0x9f4df4d8
 
 /* ---- src/formats/formats_in.h ---- */
 
@@ -3804,7 +3804,7 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #include <stdio.h>
 
 enum {
-    PHI__TOML_DEPTH = 512,           /* most levels of nesting, by default */
+    PHI__TOML_DEPTH = 512,           /* max. levels of nesting, by default */
     PHI__TOML_NAMES_FIRST = 64,      /* slots of the first hash table */
     PHI__TOML_FRACTION = 9,          /* digits of a fraction that are kept */
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most: the limit of phi__toml_name.section */
@@ -6281,7 +6281,7 @@ static void phi__yaml_line_rest(phi__yaml_reader *r, const char *stop) {
 
 /* ---- the reader: its states in turn ---- */
 
-#define PHI__YAML_DEPTH 512u          /* most levels of nesting, by default */
+#define PHI__YAML_DEPTH 512u          /* max. levels of nesting, by default */
 #define PHI__YAML_ALIAS_NODES 262144u /* by default: 8 MiB of nodes */
 #define PHI__YAML_ALIAS_BYTES 16777216u
 
@@ -6565,7 +6565,7 @@ static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
     phi__json_number number;
     phi__yaml_decimal d;
     const char *bad;
-    if (s.at[0] >= '1' && s.at[0] <= '9') { /* most numbers look as in JSON */
+    if (s.at[0] >= '1' && s.at[0] <= '9') { /* max. numbers look as in JSON */
         const char *end = s.at + phi__min(s.len, 65536);
         if (phi__json_number_read(s.at, end, &number, &bad) == s.at + s.len) {
             *value = number.v;
@@ -7665,11 +7665,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0x0ce7d5ef
+#if PHI__IMP_SYSTEM != 0x366166a7
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0x0ce7d5ef
+#define PHI__IMP_SYSTEM 0x366166a7
 
 /* ---- src/system/system_in.h ---- */
 
@@ -7691,7 +7691,7 @@ typedef struct phi__ordered phi__ordered;
 typedef struct phi__channel_desc {
     int in_fd;            /* default 0: stdin */
     int out_fd;           /* 0 means stdout (1); must differ from in_fd */
-    size_t max_out_bytes; /* most bytes queued for the reader (default 1 MiB) */
+    size_t max_out_bytes; /* max. bytes queued for the reader (default 1 MiB) */
     /* Receives bytes of in_fd, at most 16 KiB a turn; borrowed until `input` returns. If it returns
        false, reading stops until phi__channel_resume. */
     bool (*input)(void *ctx, const char *bytes, size_t len);
@@ -7981,8 +7981,8 @@ PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *p
 #endif
 
 enum {
-    PHI__CHANNEL_TURN_BYTES = 16384,   /* most bytes read in one turn */
-    PHI__CHANNEL_WRITES = 16,          /* most writes in one turn */
+    PHI__CHANNEL_TURN_BYTES = 16384,   /* max. bytes read in one turn */
+    PHI__CHANNEL_WRITES = 16,          /* max. writes in one turn */
     PHI__CHANNEL_QUEUE_BYTES = 1048576 /* default of max_out_bytes */
 };
 #define PHI__CHANNEL_RETRY_US 10000u /* pause after a watch failed for lack of memory */
@@ -8205,7 +8205,7 @@ PHI__FN void phi__channel_free(phi__channel *channel) {
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PHI__PATH_LINKS = 40 }; /* most links followed in one path, as on Linux */
+enum { PHI__PATH_LINKS = 40 }; /* max. links followed in one path, as on Linux */
 
 static int phi__path_prepend(phi__resolve *p, const char *text, size_t n) {
     if (n > p->at) return ENAMETOOLONG;
@@ -8330,7 +8330,7 @@ PHI__FN bool phi__path_inside(const char *directory, const char *path) {
 
 enum {
     PHI__EXACT_PASS_FLAGS = PHI__EXACT_PASS | O_DIRECTORY | O_CLOEXEC,
-    PHI__EXACT_PART = 256, /* most bytes of a part, with the terminator */
+    PHI__EXACT_PART = 256, /* max. bytes of a part, with the terminator */
     PHI__EXACT_UNITS = 2   /* units of phi__files_make_way for a part */
 };
 
@@ -8876,9 +8876,9 @@ PHI__FN void phi__outgoing_free(phi__outgoing *out) {
 #endif
 
 enum {
-    PHI__PROCESS_TURN_BYTES = 16384,   /* most bytes read from a stream in one turn */
-    PHI__PROCESS_WRITE_BYTES = 65536,  /* most bytes written in one turn; a pipe's default size */
-    PHI__PROCESS_REST_BYTES = 1048576, /* most bytes read after the grace; a pipe's largest size */
+    PHI__PROCESS_TURN_BYTES = 16384,   /* max. bytes read from a stream in one turn */
+    PHI__PROCESS_WRITE_BYTES = 65536,  /* max. bytes written in one turn; a pipe's default size */
+    PHI__PROCESS_REST_BYTES = 1048576, /* max. bytes read after the grace; a pipe's largest size */
     PHI__PROCESS_GRACE_US = 100000,    /* time after the exit for streams held by grandchildren */
     PHI__PROCESS_POLL_FIRST_US = 1000, /* first pause between polls for the exit; it doubles */
     PHI__PROCESS_POLL_LAST_US = 20000,
@@ -8915,7 +8915,7 @@ struct phi__process {
     uint32_t poll_us;
     size_t rest_bytes;
     phi__outgoing input;
-    size_t input_max; /* most bytes of `input` that may wait */
+    size_t input_max; /* max. bytes of `input` that may wait */
     bool keep_input;  /* stdin stays open after all input was written */
     bool wants_room;  /* a write took only a part of its bytes */
     phi__ending ending;
@@ -9385,7 +9385,7 @@ PHI__FN void phi__process_free(phi__process *process) {
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PHI__WALK_HELD = 65536, /* most bytes of queued names at one level */ PHI__WALK_DEPTH = 64 };
+enum { PHI__WALK_HELD = 65536, /* max. bytes of queued names at one level */ PHI__WALK_DEPTH = 64 };
 
 typedef struct phi__walk_level {
     DIR *dir;        /* NULL after it was read to its end */
@@ -10080,11 +10080,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x5d1f53e0
+#if PHI__IMP_RECORD != 0x091b1b40
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x5d1f53e0
+#define PHI__IMP_RECORD 0x091b1b40
 
 /* ---- src/record/event_in.h ---- */
 
@@ -15137,7 +15137,7 @@ typedef enum phi__played {
     PHI__PLAY_STOP /* the run has diverged, or memory ran out */
 } phi__played;
 
-enum { PHI__TAPE_PLAY_WORDS = 400 }; /* most bytes of the tape that a divergence quotes */
+enum { PHI__TAPE_PLAY_WORDS = 400 }; /* max. bytes of the tape that a divergence quotes */
 
 static phi_str phi__match_keep(phi__tape *tape, phi_str words) {
     phi_str kept = phi__str("", 0);
@@ -16387,11 +16387,11 @@ PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_ORCHESTRATE
-#if PHI__IMP_ORCHESTRATE != 0xa7de2940
+#if PHI__IMP_ORCHESTRATE != 0xd76b269c
 #error "phi: two versions of src/orchestrate in one file"
 #endif
 #else
-#define PHI__IMP_ORCHESTRATE 0xa7de2940
+#define PHI__IMP_ORCHESTRATE 0xd76b269c
 
 /* ---- src/orchestrate/evaluate_in.h ---- */
 
@@ -18914,7 +18914,7 @@ static phi_status phi__got_thoughts(phi__got *g, const phi_strategy_event *event
 }
 
 static phi_status phi__got_connections(phi__got *g, phi_str text) {
-    uint32_t left = 4 * g->graph.count; /* most lines to read */
+    uint32_t left = 4 * g->graph.count; /* max. lines to read */
     phi__got_edge edge;
     size_t at = 0;
     while (left-- > 0 && phi__got_parse_connection(text, &at, &edge))
@@ -20132,7 +20132,7 @@ PHI__FN const phi_strategy *phi__strategy_react(void) {
 
 #include <stdio.h>
 
-#define PHI__STRATEGY_CALLS PHI_STRATEGY_COMMANDS /* most model calls at a time */
+#define PHI__STRATEGY_CALLS PHI_STRATEGY_COMMANDS /* max. model calls at a time */
 
 /* A pending model call. */
 typedef struct phi__strategy_call {
@@ -22716,8 +22716,8 @@ PHI_API const phi_strategy *phi_strategy_tot(void) {
 /* trm.c - TRM: the machine that reasons, supervises and improves, and its parser for scores. */
 
 enum {
-    PHI__TRM_SUPERVISIONS_MOST = 50, /* most calls of the supervisor; phi's own bound */
-    PHI__TRM_STEPS_MOST = 20,        /* most calls for notes in a turn; phi's own bound */
+    PHI__TRM_SUPERVISIONS_MOST = 50, /* max. calls of the supervisor; phi's own bound */
+    PHI__TRM_STEPS_MOST = 20,        /* max. calls for notes in a turn; phi's own bound */
     PHI__TRM_WINDOW = 3,             /* number of scores that must lie close together */
     PHI__TRM_PROMPT_TOKENS = 200     /* upper estimate of the tokens of phi's own prompts */
 };
@@ -23038,11 +23038,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_ORCHESTRATE */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x13ee3631
+#if PHI__IMP_CONFIG != 0x9b073ef6
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x13ee3631
+#define PHI__IMP_CONFIG 0x9b073ef6
 
 /* ---- src/config/config_in.h ---- */
 
@@ -23708,9 +23708,9 @@ PHI__FN const char *phi__names_quirks(void); /* the bits of phi_model.quirks */
    all agents are made. */
 
 enum {
-    PHI__CFG_JOBS_MOST = 4096,      /* most agents and sub-agents of a file */
-    PHI__CFG_DEPTH_MOST = 8,        /* most levels of sub-agents */
-    PHI__CFG_PROMPT_BYTES = 1 << 20 /* most bytes of a system prompt's file */
+    PHI__CFG_JOBS_MOST = 4096,      /* max. agents and sub-agents of a file */
+    PHI__CFG_DEPTH_MOST = 8,        /* max. levels of sub-agents */
+    PHI__CFG_PROMPT_BYTES = 1 << 20 /* max. bytes of a system prompt's file */
 };
 
 typedef struct phi__cfg_job {
@@ -24945,7 +24945,7 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
 /* ---- unknown keys, and the keys that were probably meant ---- */
 
 enum {
-    PHI__CFG_PLACES = 3,          /* most places that one message names */
+    PHI__CFG_PLACES = 3,          /* max. places that one message names */
     PHI__CFG_UNKNOWN_LISTED = 16, /* a table with more fields does not list them */
     PHI__CFG_UNKNOWN_DEPTH = 5
 };
@@ -25820,6 +25820,8 @@ static phi_json *phi__set_tree(const phi__set_writer *w) { return w->no_memory ?
 
 enum { PHI__SET_MS = 1000, PHI__SET_NANOS = 1000000 /* nanoseconds in a millisecond */ };
 
+/* Written and read in ranges, because max_duration comes after the first two: a new row at the end
+   also needs larger counts in phi__set_limits_write and phi__set_limits_read. */
 static const phi__set_row phi__set_limits[] = {
     PHI__SET_U32(phi_limits, max_turns, "max_turns", 50),
     PHI__SET_SOME(phi_limits, max_tokens, "max_total_tokens", 1000000),
@@ -26855,7 +26857,7 @@ static bool phi__cfg_names_add(phi_config *config, phi__cfg_entity *entity, bool
 
 /* ---- the entities: instances of all sections that have an id ---- */
 
-/* most levels of fields in tables */
+/* max. levels of fields in tables */
 enum { PHI__CFG_DEEPEST = 8 };
 
 /* Returns the name that an id declares. Sets *qualified to the id's namespace if it differs from
@@ -26996,8 +26998,8 @@ void phi__entities_collect(phi_config *config) {
 
 enum {
     PHI__CFG_ALIASES = 16,  /* longest chain of aliases */
-    PHI__CFG_LISTED = 8,    /* most names in a message */
-    PHI__CFG_COMPARED = 256 /* most names compared to find a similar one */
+    PHI__CFG_LISTED = 8,    /* max. names in a message */
+    PHI__CFG_COMPARED = 256 /* max. names compared to find a similar one */
 };
 
 /* Entities that exist without a table. */
@@ -27353,7 +27355,7 @@ void phi__refs_check(phi__cfg_walk *walk, const phi__cfg_field *field, const phi
 enum {
     PHI__CFG_ON_THE_WAY = 1,
     PHI__CFG_DONE = 2,
-    PHI__CFG_CYCLE_SHOWN = 16 /* most names of a cycle in a message; the middle is left out */
+    PHI__CFG_CYCLE_SHOWN = 16 /* max. names of a cycle in a message; the middle is left out */
 };
 
 /* An entity on the current path, and the next reference to follow. */
@@ -27696,7 +27698,7 @@ static void phi__rules_strategy(phi__cfg_walk *walk, const char *path, const phi
 
 /* ---- prompts ---- */
 
-enum { PHI__CFG_BLOCKS = 64 /* most blocks of a template; a larger one is not checked */ };
+enum { PHI__CFG_BLOCKS = 64 /* max. blocks of a template; a larger one is not checked */ };
 
 /* The names of a template's blocks. */
 typedef struct phi__cfg_blocks {
@@ -30065,7 +30067,7 @@ const phi_config_problem *phi__prob_get(const phi__cfg_probs *problems, size_t i
 }
 
 enum {
-    PHI__CFG_SHOWN = 80, /* most bytes of a value in a message */
+    PHI__CFG_SHOWN = 80, /* max. bytes of a value in a message */
     PHI__CFG_MASKED = 4  /* least bytes of a masked value; shorter ones could be part of any word */
 };
 
@@ -30635,11 +30637,11 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 #endif /* PHI__IMP_CONFIG */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xfe1fb7c1
+#if PHI__IMP_TOOLS != 0x46356f6f
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xfe1fb7c1
+#define PHI__IMP_TOOLS 0x46356f6f
 
 /* ---- src/tools/tools_in.h ---- */
 
@@ -30893,10 +30895,10 @@ PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str argum
    most the pattern's length times the path's length, for each part between double stars. */
 
 enum {
-    PHI__GLOB_PATTERN = 2048, /* most bytes of a pattern */
+    PHI__GLOB_PATTERN = 2048, /* max. bytes of a pattern */
     PHI__GLOB_CHOICES = 64,
-    PHI__GLOB_SPLITS = 128, /* most pairs of braces expanded, in all choices */
-    PHI__GLOB_BYTES = 8192  /* most bytes of all choices of a pattern */
+    PHI__GLOB_SPLITS = 128, /* max. pairs of braces expanded, in all choices */
+    PHI__GLOB_BYTES = 8192  /* max. bytes of all choices of a pattern */
 };
 
 /* True if the pattern, which has no braces, matches the whole path. Adds the work done to *work. */
@@ -31707,7 +31709,7 @@ PHI__FN void phi__finder_end(phi__finder *finder) {
 #include <stdio.h>
 
 enum {
-    PHI__EDIT_BYTES = 16777216, /* most bytes of a file, which is held in memory */
+    PHI__EDIT_BYTES = 16777216, /* max. bytes of a file, which is held in memory */
     PHI__EDIT_HINT_BYTES = 8192
 };
 
@@ -33140,7 +33142,7 @@ PHI__FN phi_flow phi__ls_start(void *user_data, phi_call call, phi_str arguments
 
 enum {
     PHI__READ_HEADER_BYTES = 96,      /* "[Lines a-b of n]" and a newline */
-    PHI__READ_MEDIA_BYTES = 20971520, /* most bytes of an image, document or sound */
+    PHI__READ_MEDIA_BYTES = 20971520, /* max. bytes of an image, document or sound */
     PHI__READ_MEGABYTE = 1048576,
     PHI__READ_SLICE = PHI__JOB_SLICE / 3 * 3 /* a multiple of 3 for base64 */
 };
@@ -33543,8 +33545,8 @@ enum {
     PHI__RE_PATTERN_BYTES = 4096,
     PHI__RE_DEPTH = 100,        /* deepest nesting of groups and repetitions */
     PHI__RE_REPEAT = 1000,      /* the greatest count in braces */
-    PHI__RE_CODES = 16384,      /* most instructions of a program */
-    PHI__RE_RANGES = 65536,     /* most ranges of all sets of a pattern */
+    PHI__RE_CODES = 16384,      /* max. instructions of a program */
+    PHI__RE_RANGES = 65536,     /* max. ranges of all sets of a pattern */
     PHI__RE_CACHE = 1024 * 1024 /* bytes for computed states, approximately */
 };
 
@@ -34461,7 +34463,7 @@ enum {
     PHI__RE_MATCHED, /* table entry: the line matches */
     PHI__RE_FIRST,   /* number of the first state */
     PHI__RE_STATES = 4096,
-    PHI__RE_POOL = 262144 /* most instructions of all states together */
+    PHI__RE_POOL = 262144 /* max. instructions of all states together */
 };
 
 /* The kind of character before the current position. Only states with tests depend on it. */
@@ -35429,7 +35431,7 @@ PHI__FN phi__script_says phi__talk_answer(phi_memory *memory, phi_hook_point poi
 
 enum {
     PHI__SCRIPTS_RETRY_US = 5000,    /* pause before the next try to start */
-    PHI__SCRIPTS_REASON_BYTES = 2000 /* most bytes of standard error in a reason or a warning */
+    PHI__SCRIPTS_REASON_BYTES = 2000 /* max. bytes of standard error in a reason or a warning */
 };
 
 typedef struct phi__scripts_job {
@@ -35976,7 +35978,7 @@ PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, phi_parse_err
 
 #include <stdio.h>
 
-enum { PHI__SEARCH_LINE_BYTES = 2000 /* most bytes listed of one line */ };
+enum { PHI__SEARCH_LINE_BYTES = 2000 /* max. bytes listed of one line */ };
 
 typedef struct phi__search {
     phi__job job;
@@ -36050,7 +36052,7 @@ enum {
     PHI__OWN_BUFFER = PHI__OWN_PIECE + 64,
     PHI__OWN_MARK = 3,      /* bytes that ripgrep reads first, for a byte order mark */
     PHI__OWN_UNITS = 65536, /* units of work at once; a byte of text costs one */
-    PHI__OWN_TURNS = 8,     /* most times a step does so many units */
+    PHI__OWN_TURNS = 8,     /* max. times a step does so many units */
     PHI__OWN_ENTRY = 64,    /* units for an entry */
     PHI__OWN_OPEN = 4096,   /* units for opening and closing a file or a directory */
     PHI__OWN_PART = 256     /* units for each part of a directory's path */
@@ -36426,8 +36428,8 @@ static void phi__own_begin(phi__search *search) {
 }
 
 enum {
-    PHI__SEARCH_WORDS_BYTES = 2000, /* most bytes kept of standard error */
-    PHI__SEARCH_NAME_BYTES = 16384, /* most bytes kept of a file name, and of a notice before it */
+    PHI__SEARCH_WORDS_BYTES = 2000, /* max. bytes kept of standard error */
+    PHI__SEARCH_NAME_BYTES = 16384, /* max. bytes kept of a file name, and of a notice before it */
     PHI__SEARCH_ARGS = 20,
     PHI__SEARCH_RETRY_US = 5000
 };
@@ -36698,7 +36700,7 @@ PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str argum
 /* ---- the list of skills, sorted by name, and the list of problems ---- */
 
 enum {
-    PHI__SKILLS_FRONT_BYTES = 65536, /* most bytes of front matter, with its two lines "---" */
+    PHI__SKILLS_FRONT_BYTES = 65536, /* max. bytes of front matter, with its two lines "---" */
     PHI__SKILLS_PROBLEMS = 1000
 };
 
@@ -37476,8 +37478,8 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 
 enum {
     PHI__READ_SKILL_MS = 30000,
-    PHI__READ_SKILL_NAMED = 20,   /* most skills that an error names */
-    PHI__READ_SKILL_ENTRIES = 200 /* most entries of a directory that are shown */
+    PHI__READ_SKILL_NAMED = 20,   /* max. skills that an error names */
+    PHI__READ_SKILL_ENTRIES = 200 /* max. entries of a directory that are shown */
 };
 
 typedef struct phi__read_skill {
@@ -38169,11 +38171,11 @@ PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x6de13d9c
+#if PHI__IMP_PERMISSIONS != 0xf8a6abe1
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x6de13d9c
+#define PHI__IMP_PERMISSIONS 0xf8a6abe1
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -38228,8 +38230,8 @@ PHI__FN bool phi__wild_word(phi_str *rest, phi_str *word);
 /* ---- a command line ---- */
 
 enum {
-    PHI__SH_DEPTH = 48,           /* most levels of nesting */
-    PHI__SH_LEVELS = 8,           /* most levels of programs that run others */
+    PHI__SH_DEPTH = 48,           /* max. levels of nesting */
+    PHI__SH_LEVELS = 8,           /* max. levels of programs that run others */
     PHI__SH_BYTES_MOST = 65536,   /* bytes of a line */
     PHI__SH_COMMANDS_MOST = 1000, /* commands of a line */
     PHI__SH_WORDS_MOST = 4000,    /* words of a line and of the lines that it runs */
@@ -38693,7 +38695,7 @@ typedef struct phi__check_part {
     phi__subject *subject;
 } phi__check_part;
 
-enum { PHI__CHECK_SHOWN = 200 }; /* most bytes of a command or a path in a message */
+enum { PHI__CHECK_SHOWN = 200 }; /* max. bytes of a command or a path in a message */
 
 /* True if the command only sets variables that have small letters in their names. Variables that
    change what programs do (PATH, LD_PRELOAD) have no small letters. */
@@ -39429,7 +39431,7 @@ enum {
     PHI__PATHS_MOST = 4095,       /* bytes of the longest path that a file can have */
     PHI__PATHS_LETTERS_MOST = 32, /* option letters before a path in one word: "-tfile" */
     PHI__PATHS_TRIES_MOST = 4000, /* word parts of a line that are compared with paths */
-    PHI__PATHS_DEPTH = 32         /* most levels of nesting in a tool's arguments */
+    PHI__PATHS_DEPTH = 32         /* max. levels of nesting in a tool's arguments */
 };
 
 static bool phi__paths_holds(phi_str text, const char *chars) {
@@ -39781,8 +39783,8 @@ static bool phi__paths_command(phi__subject *subject, const phi_permission_rule 
 enum {
     PHI__READS_RUN = 3,       /* letters in a row that count as a word */
     PHI__READS_CONTEXT = 3,   /* digits of a line count (-C 100) that shows most lines */
-    PHI__READS_OPERANDS = 16, /* most operands of a command that are examined */
-    PHI__READS_CHOICES = 64   /* most file patterns of a command; more count as all files */
+    PHI__READS_OPERANDS = 16, /* max. operands of a command that are examined */
+    PHI__READS_CHOICES = 64   /* max. file patterns of a command; more count as all files */
 };
 
 /* False if a file pattern is empty, or only leaves files out: "!*.c". */
@@ -42603,10 +42605,10 @@ PHI__FN bool phi__names_plain(phi_str name) {
    rule that denies asks about it instead. */
 
 enum {
-    PHI__SUSPECTS_DEPTH = 8,     /* most levels of nested braces */
-    PHI__SUSPECTS_EXPANDED = 64, /* most words of a command after its braces are expanded */
-    PHI__SUSPECTS_BRACES = 1024, /* most bytes of a word with braces */
-    PHI__SUSPECTS_RUN = 32       /* most words searched for a program that runs texts */
+    PHI__SUSPECTS_DEPTH = 8,     /* max. levels of nested braces */
+    PHI__SUSPECTS_EXPANDED = 64, /* max. words of a command after its braces are expanded */
+    PHI__SUSPECTS_BRACES = 1024, /* max. bytes of a word with braces */
+    PHI__SUSPECTS_RUN = 32       /* max. words searched for a program that runs texts */
 };
 
 static void phi__wrap_unknown(phi__shell *out, const char *why) {
@@ -43304,11 +43306,11 @@ PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *o
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_SERVE
-#if PHI__IMP_SERVE != 0x140758a4
+#if PHI__IMP_SERVE != 0x56774bfe
 #error "phi: two versions of src/serve in one file"
 #endif
 #else
-#define PHI__IMP_SERVE 0x140758a4
+#define PHI__IMP_SERVE 0x56774bfe
 
 /* ---- src/serve/serve_in.h ---- */
 
@@ -43398,7 +43400,7 @@ typedef struct phi__serve_desc {
     uint32_t max_connections; /* default 64 */
     phi__http_head_limits head;
     size_t max_body_bytes;  /* default 4 MiB; longer bodies get 413 */
-    size_t max_queue_bytes; /* most unsent bytes of an answer (default 1 MiB) */
+    size_t max_queue_bytes; /* max. unsent bytes of an answer (default 1 MiB) */
     uint32_t head_ms;       /* for a whole head, after its first byte (default 10,000) */
     uint32_t body_ms;       /* for a whole body (default 60,000) */
     uint32_t idle_ms;       /* between requests (default 60,000) */
@@ -43491,10 +43493,10 @@ enum {
     PHI__HEAD_LINE = 8192,
     PHI__HEAD_MOST = 32768,
     PHI__HEAD_COUNT = 100,
-    PHI__HEAD_METHOD = 32,     /* most bytes of a method */
-    PHI__HEAD_DIGITS = 16,     /* most digits of a chunk's size: 64 bits */
-    PHI__HEAD_EXTENSION = 256, /* most bytes after a chunk's size */
-    PHI__HEAD_OVERHEAD = 16384 /* most bytes of a body's extensions and trailers */
+    PHI__HEAD_METHOD = 32,     /* max. bytes of a method */
+    PHI__HEAD_DIGITS = 16,     /* max. digits of a chunk's size: 64 bits */
+    PHI__HEAD_EXTENSION = 256, /* max. bytes after a chunk's size */
+    PHI__HEAD_OVERHEAD = 16384 /* max. bytes of a body's extensions and trailers */
 };
 
 static phi_status phi__head_refuse(phi__http_head *head, int status, const char *message) {
@@ -44071,7 +44073,7 @@ static void phi__serve_date(phi__buf *out, int64_t ms) {
 enum {
     PHI__PORT_CONNECTIONS = 64,
     PHI__PORT_BACKLOG = 64,
-    PHI__PORT_ACCEPTS = 4 /* most connections accepted in one turn */
+    PHI__PORT_ACCEPTS = 4 /* max. connections accepted in one turn */
 };
 #define PHI__PORT_RETRY_US 100000u /* pause if the system has no descriptor or memory */
 
@@ -44169,10 +44171,10 @@ static inline size_t phi__conn_waiting(const phi__serve_exchange *c) {
 static inline size_t phi__conn_unread(const phi__serve_exchange *c) { return c->in.len - c->in_at; }
 
 enum {
-    PHI__CONN_IN_BYTES = 16384,      /* most bytes read in one turn, and kept unread */
-    PHI__CONN_WRITE_BYTES = 65536,   /* most bytes written in one turn */
+    PHI__CONN_IN_BYTES = 16384,      /* max. bytes read in one turn, and kept unread */
+    PHI__CONN_WRITE_BYTES = 65536,   /* max. bytes written in one turn */
     PHI__CONN_PROGRESS_BYTES = 4096, /* bytes that renew the deadline for writing */
-    PHI__CONN_LINGER_BYTES = 262144, /* most bytes read while lingering */
+    PHI__CONN_LINGER_BYTES = 262144, /* max. bytes read while lingering */
     PHI__CONN_RETRY_MS = 10          /* pause if there was no memory for a watch */
 };
 
@@ -44323,7 +44325,7 @@ static void phi__conn_fill(phi__serve_exchange *c) {
 }
 
 enum {
-    PHI__SERVE_DROP_BYTES = 65536, /* most bytes of an unwanted body that are read */
+    PHI__SERVE_DROP_BYTES = 65536, /* max. bytes of an unwanted body that are read */
     PHI__SERVE_LINGER_MS = 1000,
     PHI__SERVE_BODY_BYTES = 4194304,
     PHI__SERVE_QUEUE_BYTES = 1048576,
@@ -44759,11 +44761,11 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x2aa0179e
+#if PHI__IMP_MCP != 0xd371dd82
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x2aa0179e
+#define PHI__IMP_MCP 0xd371dd82
 
 /* ---- src/mcp/mcp_in.h ---- */
 
@@ -44969,7 +44971,7 @@ PHI__FN bool phi__content_read(const phi_json *blocks, phi_arena *arena, phi_con
    assistant. */
 PHI__FN void phi__content_of_assistant(phi_content *content, size_t count);
 
-enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* most bytes of a schema's text */
+enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* max. bytes of a schema's text */
 
 /* Adapts the input schema of a tool for agents. *out: JSON text, terminated, in the arena. If
    schema is NULL or JSON's null, *out is an object without properties. PHI_BAD_ARG, PHI_TOO_BIG:
@@ -45091,7 +45093,7 @@ PHI__FN void phi__sign_out(phi__oauth *oauth);
 /* mcp_oauth_words_in.h - reads URLs, the challenge in a header, and two kinds of metadata
    documents. Results are in the arena or point into the text. */
 
-enum { PHI__OAUTH_URL = 2048 }; /* most bytes of a URL */
+enum { PHI__OAUTH_URL = 2048 }; /* max. bytes of a URL */
 
 /* The network that a host is in. A URL from a server must not lead into a more private network than
    the server's own. Only the text is examined; no name is resolved. */
@@ -45148,10 +45150,10 @@ PHI__FN phi_status phi__url_get(phi_arena *arena, phi_str query, const char *nam
 PHI__FN phi_str phi__url_bare(phi_str url);
 
 enum {
-    PHI__OAUTH_DOCUMENT = 262144, /* most bytes of a document */
-    PHI__OAUTH_DEPTH = 32,        /* most levels of nested values */
-    PHI__OAUTH_SCOPES = 128,      /* most scopes in a set */
-    PHI__OAUTH_SCOPE_BYTES = 4096 /* most bytes of a set */
+    PHI__OAUTH_DOCUMENT = 262144, /* max. bytes of a document */
+    PHI__OAUTH_DEPTH = 32,        /* max. levels of nested values */
+    PHI__OAUTH_SCOPES = 128,      /* max. scopes in a set */
+    PHI__OAUTH_SCOPE_BYTES = 4096 /* max. bytes of a set */
 };
 
 /* A challenge in WWW-Authenticate, Bearer or DPoP (RFC 6750, 9449, 9728); fields may be empty. */
@@ -45218,9 +45220,9 @@ PHI__FN void phi__oauth_join(phi__buf *set, phi_str scopes);
 enum {
     PHI__OAUTH_MESSAGE = 300,
     PHI__OAUTH_FETCH_MS = 30000,  /* timeout of a request */
-    PHI__OAUTH_NONCE_BYTES = 512, /* most bytes of a nonce; longer ones are ignored */
-    PHI__OAUTH_ANSWER = 65536,    /* most bytes of a token or a registration */
-    PHI__OAUTH_ROUNDS = 4,        /* most authorizations by a person within PHI__OAUTH_ROUNDS_MS */
+    PHI__OAUTH_NONCE_BYTES = 512, /* max. bytes of a nonce; longer ones are ignored */
+    PHI__OAUTH_ANSWER = 65536,    /* max. bytes of a token or a registration */
+    PHI__OAUTH_ROUNDS = 4,        /* max. authorizations by a person within PHI__OAUTH_ROUNDS_MS */
     PHI__OAUTH_ROUNDS_MS = 600000
 };
 
@@ -45478,9 +45480,9 @@ enum { PHI__LEVEL_INFO = 1, PHI__LEVEL_NONE = 8 };
 PHI__FN int phi__level_of(phi_str name);
 
 enum {
-    PHI__RPC_DEPTH = 256,  /* most levels of nested arrays and objects */
-    PHI__RPC_ID = 1024,    /* most bytes of an id's JSON text */
-    PHI__RPC_METHOD = 256, /* most bytes of a method's name */
+    PHI__RPC_DEPTH = 256,  /* max. levels of nested arrays and objects */
+    PHI__RPC_ID = 1024,    /* max. bytes of an id's JSON text */
+    PHI__RPC_METHOD = 256, /* max. bytes of a method's name */
     /* error codes of JSON-RPC and of MCP */
     PHI__RPC_PARSE = -32700,
     PHI__RPC_BAD_REQUEST = -32600,
@@ -45876,8 +45878,8 @@ PHI__FN bool phi__tasks_begin(phi__req *r, const phi_json *task);
 /* ---- mcp_session.c ---- */
 
 enum {
-    PHI__ASKED_MOST = 64,  /* most open questions */
-    PHI__ASKED_ROUNDS = 16 /* most rounds of input for one request */
+    PHI__ASKED_MOST = 64,  /* max. open questions */
+    PHI__ASKED_ROUNDS = 16 /* max. rounds of input for one request */
 };
 
 /* Ends the questions of a request's input, because the request ends. If r is NULL, ends all
@@ -46072,7 +46074,7 @@ PHI__FN void phi__web_free(phi__serve_http *http);
    While `depth` is above 0, the server is only marked as retired. */
 
 enum {
-    PHI__NAME_BYTES = 2048, /* most bytes of names and URIs in requests */
+    PHI__NAME_BYTES = 2048, /* max. bytes of names and URIs in requests */
     PHI__BATCH_MOST = 64,
     PHI__ASKS_MOST = 16
 };
@@ -46370,7 +46372,7 @@ PHI__FN void phi__notify_log(phi_mcp_server *server, const char *level, const ch
 enum {
     PHI__DESC_MESSAGE = 16777216,
     PHI__DESC_MESSAGE_LEAST = 4096,
-    PHI__DESC_PREFIX = 32 /* most bytes of a prefix; a tool's whole name has at most 64 */
+    PHI__DESC_PREFIX = 32 /* max. bytes of a prefix; a tool's whole name has at most 64 */
 };
 
 static const phi__mcp_standard phi__desc_standards[] = {
@@ -46683,9 +46685,9 @@ typedef enum phi__asks_kind {
 
 enum {
     PHI__ASKS_REFUSED = -1,  /* error code if the person rejects the request */
-    PHI__ASKS_SHOWN = 500,   /* most bytes of a prompt that a person sees */
-    PHI__ASKS_FIELDS = 1000, /* most properties of a form */
-    PHI__ASKS_MEMORY = 4     /* most memory of all questions, in units of max_message_bytes */
+    PHI__ASKS_SHOWN = 500,   /* max. bytes of a prompt that a person sees */
+    PHI__ASKS_FIELDS = 1000, /* max. properties of a form */
+    PHI__ASKS_MEMORY = 4     /* max. memory of all questions, in units of max_message_bytes */
 };
 
 /* The state of this part. */
@@ -47548,7 +47550,7 @@ PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc) {
 
 /* mcp_content.c - turns content blocks of MCP into content of messages. */
 
-enum { PHI__CONTENT_MOST = 1000 }; /* most blocks of a list; a line tells how many are left out */
+enum { PHI__CONTENT_MOST = 1000 }; /* max. blocks of a list; a line tells how many are left out */
 
 /* Returns the number of bytes that base64 text encodes. */
 static uint64_t phi__content_size(phi_str data) {
@@ -47760,9 +47762,9 @@ PHI__FN void phi__content_of_assistant(phi_content *content, size_t count) {
 #include <stdio.h>
 
 enum {
-    PHI__MCP_HEADERS_MOST = 64,  /* most marks in a schema, and headers in a request */
-    PHI__MCP_HEADERS_NAME = 200, /* most bytes of a mark */
-    PHI__MCP_HEADERS_DEEP = 64   /* most levels of nested subschemas that are searched */
+    PHI__MCP_HEADERS_MOST = 64,  /* max. marks in a schema, and headers in a request */
+    PHI__MCP_HEADERS_NAME = 200, /* max. bytes of a mark */
+    PHI__MCP_HEADERS_DEEP = 64   /* max. levels of nested subschemas that are searched */
 };
 
 #define PHI__MCP_HEADERS_SAFE INT64_C(9007199254740991) /* 2^53 - 1, from the specification */
@@ -48091,7 +48093,7 @@ static const phi__ex_kind *phi__mhttp_kind(phi__mhttp_what what);
 
 /* ---- URLs that a server names, resolved against its own URL ---- */
 
-enum { PHI__PLACE_MOST = 8192 }; /* most bytes of a URL */
+enum { PHI__PLACE_MOST = 8192 }; /* max. bytes of a URL */
 
 PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
     phi__url own, other;
@@ -48112,7 +48114,7 @@ PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
 
 /* ---- headers of a request ---- */
 
-enum { PHI__MCP_HEAD_OWN = 10 }; /* most headers that this file adds */
+enum { PHI__MCP_HEAD_OWN = 10 }; /* max. headers that this file adds */
 
 typedef struct phi__mhead_list {
     phi__header *at;
@@ -48298,7 +48300,7 @@ enum {
     PHI__EXCHANGE_REDIRECTS = 3,
     PHI__EXCHANGE_CHALLENGES = 4,
     PHI__EXCHANGE_FULL_MS = 5000, /* pause if too many silent streams are open */
-    PHI__EXCHANGE_FAULT = 65536   /* most bytes of a refusal's body that are read */
+    PHI__EXCHANGE_FAULT = 65536   /* max. bytes of a refusal's body that are read */
 };
 
 /* Makes an exchange that sends the message of out, or if out is NULL, a copy of json. NULL: no
@@ -49278,7 +49280,7 @@ PHI__FN void phi__redirect_free(phi__redirect *redirect) {
 
 /* ---- finding the authorization server: from a challenge to its metadata ---- */
 
-enum { PHI__OAUTH_FIND_SHOWN = 120 }; /* most bytes of a URL in a message */
+enum { PHI__OAUTH_FIND_SHOWN = 120 }; /* max. bytes of a URL in a message */
 
 /* Returns how much of a URL a message may show. The query may be a secret and is left out. */
 static int phi__oaf_shown(phi_str url) {
@@ -52146,7 +52148,7 @@ PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp
 
 /* ---- resources and templates ---- */
 
-enum { PHI__RESOURCES_CONTENTS = 1000 }; /* most contents of one resource */
+enum { PHI__RESOURCES_CONTENTS = 1000 }; /* max. contents of one resource */
 
 /* Begins the report of an answer. made: the array of items, or NULL if there was no memory. */
 static phi_mcp_got phi__offers_got(const phi__offer *offer, const phi_mcp_reply *reply,
@@ -52209,7 +52211,7 @@ static void phi__resources_read(phi__offer *offer, const phi_mcp_reply *reply) {
 
 enum {
     PHI__PROMPTS_MESSAGES = 1000,
-    PHI__PROMPTS_ARGUMENTS = 100, /* most arguments of one prompt */
+    PHI__PROMPTS_ARGUMENTS = 100, /* max. arguments of one prompt */
     PHI__PROMPTS_VALUES = 100
 };
 
@@ -52413,7 +52415,7 @@ PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint6
 
 enum {
     PHI__PAGES_MOST = 1000,
-    PHI__PAGES_CURSOR = 65536, /* most bytes of a cursor */
+    PHI__PAGES_CURSOR = 65536, /* max. bytes of a cursor */
     PHI__PAGES_MEMORY = 4      /* a tree takes about four times the bytes of its message */
 };
 
@@ -52790,7 +52792,7 @@ PHI__FN void phi__incoming_drop(phi__req *r) {
 }
 
 enum {
-    PHI__TASKS_ID = 1024, /* most bytes of a task's id */
+    PHI__TASKS_ID = 1024, /* max. bytes of a task's id */
     PHI__TASKS_POLL_MS = 1000,
     PHI__TASKS_POLL_LEAST_MS = 10,
     PHI__TASKS_POLL_MOST_MS = 60000
@@ -53149,7 +53151,7 @@ PHI__FN phi_status phi__parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_s
 
 /* ---- messages to the link; they wait in order while the link is full ---- */
 
-enum { PHI__POST_OWNED = 256 }; /* most notifications and answers that wait */
+enum { PHI__POST_OWNED = 256 }; /* max. notifications and answers that wait */
 
 static void phi__post_free(phi_mcp *mcp, phi__mcp_item *item) {
     phi__buf_free(&item->json);
@@ -53900,11 +53902,11 @@ PHI__FN const phi__era *phi__eras_modern(void) { return &phi__eras_rows[0]; }
    So do references to other documents, which are never followed. */
 
 enum {
-    PHI__MCP_SCHEMA_DEPTH = 64,     /* most nested schemas; deeper ones allow everything */
-    PHI__MCP_SCHEMA_REFS = 32,      /* most nested references */
-    PHI__MCP_SCHEMA_WORK = 20000,   /* most members and references followed */
-    PHI__MCP_SCHEMA_NOTE = 160,     /* most bytes of a keyword in a description */
-    PHI__MCP_SCHEMA_LOOKED = 200000 /* most members searched for references */
+    PHI__MCP_SCHEMA_DEPTH = 64,     /* max. nested schemas; deeper ones allow everything */
+    PHI__MCP_SCHEMA_REFS = 32,      /* max. nested references */
+    PHI__MCP_SCHEMA_WORK = 20000,   /* max. members and references followed */
+    PHI__MCP_SCHEMA_NOTE = 160,     /* max. bytes of a keyword in a description */
+    PHI__MCP_SCHEMA_LOOKED = 200000 /* max. members searched for references */
 };
 
 /* ---- bounds of references ---- */
@@ -58881,7 +58883,7 @@ PHI__FN void phi__mcp_wait(phi_mcp *mcp, bool waits) {
 
 enum {
     PHI__STDIO_ERRORS = 65536,  /* bytes of stderr that are kept */
-    PHI__STDIO_QUEUE = 4194304, /* most bytes that wait for the child */
+    PHI__STDIO_QUEUE = 4194304, /* max. bytes that wait for the child */
     PHI__STDIO_KEEP = 65536,    /* a larger buffer is freed after its message */
     PHI__STDIO_BUSY_MS = 10     /* pause before a failed start is repeated */
 };
@@ -59756,8 +59758,8 @@ static void phi__mtools_warn(phi__mcp_tools *t, phi_str original, const char *me
 /* ---- makes a box of tools from definitions ---- */
 
 enum {
-    PHI__TOOLBOX_LABEL = 200,        /* most bytes of a title */
-    PHI__TOOLBOX_DESCRIPTION = 16384 /* most bytes of a description */
+    PHI__TOOLBOX_LABEL = 200,        /* max. bytes of a title */
+    PHI__TOOLBOX_DESCRIPTION = 16384 /* max. bytes of a description */
 };
 
 typedef struct phi__toolbox_maker {
@@ -60413,11 +60415,11 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xa11694ee
+#if PHI__IMP_OPENAPI != 0xfb8936ae
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xa11694ee
+#define PHI__IMP_OPENAPI 0xfb8936ae
 
 /* ---- src/openapi/api_in.h ---- */
 
@@ -60782,13 +60784,13 @@ typedef struct phi__tool_schema {
    Such a schema is left open where the circle closes. */
 
 enum {
-    PHI__TOOL_SCHEMA_DEPTH = 64,     /* most nested schemas; deeper ones are left open */
-    PHI__TOOL_SCHEMA_WORK = 4000000, /* most members that are examined */
-    PHI__TOOL_SCHEMA_WORDS = 512,    /* most bytes of a description */
-    PHI__TOOL_SCHEMA_NOTE = 160,     /* most bytes of a keyword in a description */
-    PHI__TOOL_SCHEMA_SHORT = 256,    /* most bytes of a default or an example */
-    PHI__TOOL_SCHEMA_LIST = 16384,   /* most bytes of an enum */
-    PHI__TOOL_SCHEMA_NAME = 48       /* most bytes of a definition's name, without its number */
+    PHI__TOOL_SCHEMA_DEPTH = 64,     /* max. nested schemas; deeper ones are left open */
+    PHI__TOOL_SCHEMA_WORK = 4000000, /* max. members that are examined */
+    PHI__TOOL_SCHEMA_WORDS = 512,    /* max. bytes of a description */
+    PHI__TOOL_SCHEMA_NOTE = 160,     /* max. bytes of a keyword in a description */
+    PHI__TOOL_SCHEMA_SHORT = 256,    /* max. bytes of a default or an example */
+    PHI__TOOL_SCHEMA_LIST = 16384,   /* max. bytes of an enum */
+    PHI__TOOL_SCHEMA_NAME = 48       /* max. bytes of a definition's name, without its number */
 };
 
 static void phi__tschema_no_memory(phi__tool_schema *s) { s->failed = s->view->no_memory = true; }
@@ -61402,8 +61404,8 @@ static void *phi__making_zero(phi__making *m, size_t count, size_t size) {
 
 enum {
     PHI__PARAMETERS_MOST = 4096,
-    PHI__PARAMETERS_PATH = 8192,  /* most bytes of a path; servers accept fewer */
-    PHI__PARAMETERS_ARGUMENT = 64 /* most bytes of a key: Anthropic's limit, November 2026 */
+    PHI__PARAMETERS_PATH = 8192,  /* max. bytes of a path; servers accept fewer */
+    PHI__PARAMETERS_ARGUMENT = 64 /* max. bytes of a key: Anthropic's limit, November 2026 */
 };
 
 static const char *const phi__parameters_places[] = {"path", "query", "header", "cookie"};
@@ -61745,7 +61747,7 @@ static bool phi__request_body_make(phi__making *m) {
 
 /* ---- security and server ---- */
 
-enum { PHI__SECURITY_URL = 2048 }; /* most bytes of a server's URL */
+enum { PHI__SECURITY_URL = 2048 }; /* max. bytes of a server's URL */
 
 static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, phi_str name,
                                  const phi_json *scopes) {
@@ -61839,7 +61841,7 @@ static bool phi__maker_server(phi__making *m) {
 /* ---- the operation, and its tool's schema ---- */
 
 enum {
-    PHI__MAKER_DESCRIPTION = 16384, /* most bytes of a tool's description; a $ref may repeat it */
+    PHI__MAKER_DESCRIPTION = 16384, /* max. bytes of a tool's description; a $ref may repeat it */
     PHI__MAKER_LABEL = 120
 };
 
@@ -62105,8 +62107,8 @@ PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter
    the document is ready, so trees may borrow from it. */
 
 enum {
-    PHI__DOCUMENT_CHAIN = 32, /* most references followed from one to the next */
-    PHI__DOCUMENT_STEP = 1024 /* most bytes of one step of a JSON Pointer */
+    PHI__DOCUMENT_CHAIN = 32, /* max. references followed from one to the next */
+    PHI__DOCUMENT_STEP = 1024 /* max. bytes of one step of a JSON Pointer */
 };
 
 typedef struct phi__document_parsed {
@@ -62380,9 +62382,9 @@ enum {
     PHI__READING_PIECE = 65536, /* bytes of a file that are read at a time */
     PHI__READING_ENTRY = 64,    /* units of work for an entry of any size */
     PHI__READING_NAMED = 256,   /* units of work for a name */
-    PHI__READING_NAME = 1024,   /* most bytes of a path with its method */
-    PHI__READING_TAGS = 64,     /* most tags of an operation */
-    PHI__READING_DEPTH = 512    /* most levels of nested values */
+    PHI__READING_NAME = 1024,   /* max. bytes of a path with its method */
+    PHI__READING_TAGS = 64,     /* max. tags of an operation */
+    PHI__READING_DEPTH = 512    /* max. levels of nested values */
 };
 
 typedef enum phi__reading_state {
@@ -63152,7 +63154,7 @@ typedef struct phi__openapi_auth {
    expires, or until a server refuses it. */
 
 enum {
-    PHI__OPENAPI_TOKEN_BYTES = 65536, /* most bytes of a token server's answer */
+    PHI__OPENAPI_TOKEN_BYTES = 65536, /* max. bytes of a token server's answer */
     PHI__OPENAPI_TOKEN_EARLY_S = 30,  /* seconds from the renewal of a token to its end */
     PHI__OPENAPI_TOKEN_WORDS = 300
 };
@@ -64474,7 +64476,7 @@ enum { PHI__STYLES_MOST = 16 << 20 };
    not defined by any style: an empty array or object writes nothing in a query, and deepObject
    writes array items as "name[0]". */
 
-enum { PHI__STYLES_DEPTH = 16 }; /* most levels of deepObject; deeper values are JSON text */
+enum { PHI__STYLES_DEPTH = 16 }; /* max. levels of deepObject; deeper values are JSON text */
 
 /* How pairs are joined, and how their values are escaped. */
 typedef struct phi__styles {
@@ -65274,11 +65276,11 @@ PHI__FN void phi__body_free(phi__openapi_body *b) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x67c0b063
+#if PHI__IMP_SECTIONS != 0x84ba7747
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x67c0b063
+#define PHI__IMP_SECTIONS 0x84ba7747
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -66309,8 +66311,8 @@ static phi_status phi__sec_skill_use(void *state, phi__cfg_making *making) {
 /* ---- files that a configuration runs or reads ---- */
 
 enum {
-    PHI__PROTECTED_DEPTH = 16, /* most levels that are searched; configurations have fewer */
-    PHI__PROTECTED_MOST = 500  /* most paths */
+    PHI__PROTECTED_DEPTH = 16, /* max. levels that are searched; configurations have fewer */
+    PHI__PROTECTED_MOST = 500  /* max. paths */
 };
 
 typedef struct phi__protected {

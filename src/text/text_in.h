@@ -465,7 +465,7 @@ typedef enum phi__field_kind {
     PHI__FIELD_TIME
 } phi__field_kind;
 
-/* How an empty string, false and zero are written. */
+/* How an empty string, false and zero are written. A missing member is read as empty. */
 typedef enum phi__field_rule {
     PHI__FIELD_ALWAYS, /* an empty value is written as it is */
     PHI__FIELD_SET,    /* an empty value is left out */
