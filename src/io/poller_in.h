@@ -29,8 +29,7 @@ PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was,
    signal ends the wait with 0. A descriptor may be reported twice, for reading and for writing. */
 PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms,
                              phi__poller_event out[PHI__POLLER_BATCH]);
-PHI__FN intptr_t
-phi__poller_fd(const phi__poller *poller); /* one descriptor for all; -1: none */
+PHI__FN intptr_t phi__poller_fd(const phi__poller *poller); /* one descriptor for all; -1: none */
 
 /* For a host's loop: a map from descriptors to keys, which are not 0. */
 typedef struct phi__fd_map {
