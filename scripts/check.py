@@ -370,9 +370,9 @@ def text_of(program):
     return int(run(["size", program]).split("\n")[1].split()[0])
 
 
-def sizes_of(text, mains):
+def sizes_of(name, text, mains):
     """[(bytes, file)] of the programs that begin in these functions of a file, each without what it does not reach."""
-    path, sizes = source("size.c", text), []
+    path, sizes = source(tag("size", name) + ".c", text), []
     run(["gcc", "-I", INC, *SMALL, "-c", path, "-o", path + ".o"])
     for main in mains:
         program = f"{path}.{main}"
@@ -406,7 +406,7 @@ def job_sizes():
     have more."""
     hello = readme_program().replace("int main(", "int hello(")
     tools = with_tools(readme_program()).split("#include <stdlib.h>")[1].replace("int main(", "int tools(")
-    (hello, program), (tools, _) = sizes_of(hello + tools, ["hello", "tools"])
+    (hello, program), (tools, _) = sizes_of("hello", hello + tools, ["hello", "tools"])
     if hello > HELLO_MOST:
         raise Failed(f"README's program has {hello:,} bytes of text, at most {HELLO_MOST:,}")
     there = run(["nm", "--defined-only", program])
@@ -414,6 +414,12 @@ def job_sizes():
     # gcc folds functions of equal code into one, whose name may be anyone's: three of a kind are no accident
     kinds = [re.match(r"phi__[a-z]+", name)[0] for name in named]
     named = [name for name, kind in zip(named, kinds) if kinds.count(kind) > 2]
+    slices = "int slices(void);\nint slices(void) {\n    phi_arena arena;\n    phi_arena_init(&arena, NULL, 0);\n" \
+        "    return phi_reader_advance(phi_json_reader_new(&arena, phi_str_of(\"1\"), 0), 9);\n}\n"
+    (_, reader), = sizes_of("reader", includes(["phi_json.h"], True) + slices, ["slices"])
+    other = re.findall(r"phi__(?:yaml|toml)_\w+", run(["nm", "--defined-only", reader]))
+    if other:
+        raise Failed("a program that reads JSON in slices names none of these, and has them: " + " ".join(other))
     if named:
         raise Failed("README's program names none of these, and has them: " + " ".join(named))
     return f"text of hello {hello:,} bytes, with two tools {tools:,}"

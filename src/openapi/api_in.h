@@ -181,7 +181,7 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
 /* True if a media type ends in these letters, in any case: "+json". */
 static inline bool phi__media_ends(phi_str type, const char *end) {
     size_t n = strlen(end);
-    return type.len >= n && phi__str_is_nocase(phi__str_from(type, type.len - n), end);
+    return type.len > n && phi__str_is_nocase(phi__str_from(type, type.len - n), end);
 }
 
 struct phi__reading_walk;
