@@ -8,8 +8,9 @@
        for (i = 0; (problem = phi_agents_problem_at(agents, i)) != NULL; i++) show(problem);
 
    A file is read and checked as a whole. Every fault is added to a list of problems, with its file,
-   line, column, field, value and the expected values. Faults are errors; an unknown field is a
-   warning that names the nearest known field. docs/configuration.md lists every section and field.
+   line, column, field, value and the expected values. Faults are errors, except for an unknown
+   field: its problem is a warning that names the nearest known field. docs/configuration.md lists
+   every section and field.
 
    ${NAME} in a text is replaced by the value of the variable. ${NAME:-text} is replaced by `text`
    if the variable is not set. $${ means ${. Only values are replaced, after the file was parsed: a
@@ -36,7 +37,7 @@ typedef struct phi_config phi_config;
 typedef struct phi_config_section phi_config_section;
 
 typedef enum phi_config_format {
-    PHI_CONFIG_AUTO = 0, /* by the path's extension; a text is tried as TOML, JSON, YAML */
+    PHI_CONFIG_AUTO = 0, /* by the path's extension, else the first of TOML, JSON, YAML that fits */
     PHI_CONFIG_TOML,
     PHI_CONFIG_JSON,
     PHI_CONFIG_YAML

@@ -51,9 +51,9 @@ PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
 
 /* Writes a tree into the arena as YAML in block style that reads back equal. *out is
    NUL-terminated; its length does not count the terminator. Text of several lines becomes a literal
-   block. Text that a reader could take for something else is quoted. flags: 0. Bytes that are not
-   UTF-8 become U+FFFD. Duplicate keys are written, but phi_yaml_parse refuses a text with them.
-   PHI_TOO_BIG: the tree is nested beyond PHI_JSON_MAX_DEPTH. PHI_NO_MEMORY. */
+   block. Text that a reader could take for something else is quoted. `flags` must be 0. Bytes that
+   are not UTF-8 become U+FFFD. Duplicate keys are written, but phi_yaml_parse refuses a text with
+   them. PHI_TOO_BIG: the tree is nested beyond PHI_JSON_MAX_DEPTH. Also PHI_NO_MEMORY. */
 PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
 
