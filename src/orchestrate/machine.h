@@ -157,8 +157,8 @@ typedef struct phi_strategy {
     phi_status (*load)(void *state, const phi_json *saved, const phi_strategy_env *env,
                        phi_strategy_commands *out);
     /* Returns the machine that handles the prompt in place of this one, and sets *out to the
-       options of that machine. Its `bill` then also estimates the cost of the prompt. If `choose`
-       is NULL, this machine handles every prompt. */
+       options of that machine. The `bill` of that machine then also estimates the cost of the
+       prompt. If `choose` is NULL, this machine handles every prompt. */
     const struct phi_strategy *(*choose)(const void *options, phi_str prompt, bool has_tools,
                                          const void **out);
 } phi_strategy;

@@ -67,9 +67,9 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent_desc *desc);
    This call does not set *child, and returns the first failure. Children that fail are freed, and
    each emits PHI_EV_SUBAGENT_END.
 
-   PHI_BAD_ARG: the name is missing or the task is empty. PHI_MISUSE: the runtime is closing, or the
-   parent is the agent of a phi_run. Also PHI_STALE, PHI_NO_MEMORY and the errors of phi_agent_new.
-   After an error, no child has begun. */
+   PHI_BAD_ARG: the name is missing or the task is empty. PHI_MISUSE: the runtime is closing, the
+   parent is the agent of a phi_run, or task is NULL inside a callback. Also PHI_STALE,
+   PHI_NO_MEMORY and the errors of phi_agent_new. After an error, no child has begun. */
 PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent_desc *desc, const char *task,
                              phi_agent *child);
 
