@@ -126,8 +126,8 @@ PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t in
    thread: for such a file, free the old agents first, then load it again.
 
    If this fails, nothing changes, and phi_last_error has a message. PHI_MISUSE: inside a callback,
-   or phi_agents_step(to) has not returned PHI_OK. Also PHI_NO_MEMORY, PHI_BAD_ARG and the statuses
-   of phi_agent_restore. */
+   or phi_agents_step(to) has not returned PHI_OK. PHI_BAD_ARG: `to` and `from` are the same, belong
+   to two runtimes, or one is NULL. Also PHI_NO_MEMORY and the statuses of phi_agent_restore. */
 PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from);
 
 /* Sets *out to the model of an alias or a reference, such as ":fast" or "{{provider.openai}}", for
