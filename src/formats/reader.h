@@ -27,7 +27,8 @@ PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t
 
 /* Reads about `units` bytes, at least one. Returns PHI_BUSY while there is more to read. */
 PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units);
-/* Returns the last status of advance, with the tree or the error. `out` and `error` may be NULL. */
+/* Returns the last status of phi_reader_advance, and sets *out to the tree and *error to the error.
+   `out` and `error` may be NULL. */
 PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
                                      phi_parse_error *error);
 

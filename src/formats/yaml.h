@@ -10,9 +10,9 @@
    plain scalar. JSON is read as well. Anything that the tree cannot hold is an error: a key that is
    a collection or missing, a second document, a tag of another schema. Duplicate keys are errors,
    too: see docs/yaml.md. A key becomes its text (200 becomes "200"). A text without a document is
-   null. An alias becomes a copy of its node, and counts against a limit; copies share their texts.
-   .inf and .nan become doubles. A text of 4 GiB - 1 bytes or more, or a key of 16 MiB or more, is
-   PHI_TOO_BIG.
+   null. An alias becomes a copy of its node. Copies share their texts, and count against the limits
+   of phi_yaml_desc. .inf and .nan become doubles. A text of 4 GiB - 1 bytes or more, or a key of 16
+   MiB or more, is PHI_TOO_BIG.
    Threads: one thread at a time may use a tree. */
 #ifndef PHI_FORMATS_YAML_H
 #define PHI_FORMATS_YAML_H

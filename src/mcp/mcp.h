@@ -108,7 +108,7 @@ typedef struct phi_mcp_desc {
     /* "2025-06-18": use only this era (default: the newest that both sides know) */
     const char *era;
     uint32_t connect_timeout_ms; /* longest time until READY (default 30,000; PHI_UNLIMITED) */
-    uint32_t timeout_ms;         /* for a request; progress restarts the time (default 30,000) */
+    uint32_t timeout_ms;         /* of a request; each progress restarts it (default 30,000) */
     uint32_t max_timeout_ms;     /* max. time with progress (default 600,000; PHI_UNLIMITED) */
     const char *name_prefix;     /* a model sees "{prefix}__{name}" (default: no prefix) */
     size_t max_message_bytes;    /* (default 16,777,216) */

@@ -215,8 +215,8 @@ PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri);
 /* Sends a log message to the client of `incoming`. If incoming is NULL, sends it to all clients of
    legacy eras. Only clients that want the level get the message. level: "debug", "info", "notice",
    "warning", "error", "critical", "alert" or "emergency". data: JSON text or plain text. Slow
-   clients may lose the message; with `incoming`, PHI_FULL reports that. PHI_BAD_ARG: unknown level,
-   or a request of another server. */
+   clients may lose the message; with `incoming`, PHI_FULL reports that. PHI_STALE: the request has
+   ended. PHI_BAD_ARG: unknown level, or a request of another server. */
 PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_incoming *incoming,
                                       const char *level, const char *logger, const char *data);
 
@@ -241,12 +241,12 @@ typedef struct phi_mcp_ask_desc {
     void *user_data;
 } phi_mcp_ask_desc;
 
-/* Asks the client or its user. A session gets a request. A client of 2026-07-28 gets the question
-   as the result of its request, and repeats the request with the answer; the call waits meanwhile.
-   Questions of one phi_step are sent together. PHI_UNSUPPORTED: the client cannot answer
-   (phi_last_error has the message). PHI_FULL: 16 questions are open, or the question does not fit
-   into the session's queue (max_queue_bytes). PHI_STALE: the request has ended, or its session has
-   no open stream. */
+/* Asks the client or its user. A client with a session gets the question as a request. A client of
+   2026-07-28 gets the question as the result of its own request, and repeats that request with the
+   answer. The call waits meanwhile. Questions of one phi_step are sent together. PHI_UNSUPPORTED:
+   the client cannot answer (phi_last_error has the message). PHI_FULL: 16 questions are open, or
+   the question does not fit into the session's queue (max_queue_bytes). PHI_STALE: the request has
+   ended, or its session has no open stream. */
 PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc *ask);
 /* Reports progress as numbers (phi_call_progress sends texts). total may be 0 (unknown), message
    may be NULL. Sent if the client wants progress and `progress` has grown. */

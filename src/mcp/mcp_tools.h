@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /* Returns the source for phi_tool_options.sources of any agent of the runtime. The pointer is
-   always the same. The source is valid until phi_mcp_free, which fails while agents have its tools.
+   always the same. The source is valid until phi_mcp_free, which fails while agents have the tools.
    The list is empty before the server is ready. During a restart, the last list stays. */
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp);
 

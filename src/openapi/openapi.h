@@ -84,10 +84,11 @@ PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *de
 
 /* Does about the runtime's step_budget_bytes of work. PHI_BUSY: call it again. PHI_OK: the document
    is ready. Every other status is final: PHI_PARSE (malformed), PHI_UNSUPPORTED (no OpenAPI 3.0 or
-   3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO, PHI_REFUSED,
-   and the statuses of failed requests. *error (error may be NULL) describes the fault and its
-   place. error->line is 0 if the fault has no place in the text, and error->message is empty if
-   there is no fault. Safe inside callbacks. */
+   3.1, or a path with PHI_NO_FILES), PHI_NOT_FOUND or PHI_IO (the file cannot be read), PHI_REFUSED
+   (a redirect that is not followed, or an HTTP error), PHI_TOO_BIG, PHI_NO_MEMORY, and the statuses
+   of failed requests. *error (error may be NULL) describes the fault and its place. error->line is
+   0 if the fault has no place in the text, and error->message is empty if there is no fault. Safe
+   inside callbacks. */
 PHI_API phi_status phi_openapi_step(phi_openapi *api, phi_parse_error *error);
 
 /* Frees the object and all its selections. While calls of its tools are running, it frees nothing,

@@ -34,8 +34,8 @@ typedef struct phi_adaptive_options {
     const char *const *available; /* names of strategies (default: all but "aot") */
     size_t available_count;
     uint32_t max_tool_rounds; /* tool rounds of "react" (default 9: ten model calls) */
-    double simple_below; /* upper limit of simple prompts (default 0.3; negative: none is simple) */
-    double complex_above; /* lower limit of complex prompts (default 0.7; 1: none is complex) */
+    double simple_below; /* prompts below this are simple (default 0.3; negative: none is simple) */
+    double complex_above; /* prompts above this are complex (default 0.7; 1: none is complex) */
     /* Word lists in place of phi's, such as "puzzle|brain teaser", each word under 64 bytes.
        complex_words are the keywords of the complexity (default: phi's; "": no words) */
     const char *puzzle_words, *synthesis_words, *tool_words, *exploration_words, *complex_words;

@@ -63,9 +63,10 @@ typedef struct phi_evaluation {
 } phi_evaluation;
 
 /* Selects a branch. Called in phi_step once all branches have ended, and again in each step while
-   it returns PHI_BUSY. With PHI_OK, *selected is the branch's index (the last branch if the index
-   is too large), and *usage is the usage of the evaluation (zero before the call). Any other
-   status, or PHI_BUSY after deadlines.decision_ms, selects the first branch that has not failed.
+   it returns PHI_BUSY. To select, set *selected to the index of a branch and return PHI_OK. An
+   index that is too large selects the last branch. *usage is zero before the call; set it to the
+   usage of the evaluation. Any other status, or PHI_BUSY after deadlines.decision_ms, selects the
+   first branch that has not failed.
    Callbacks: evaluate_fn may call every phi_ function except phi_step, phi_runtime_close and
    phi_runtime_free. */
 typedef phi_status (*phi_evaluate_fn)(void *user_data, const phi_evaluation *evaluation,

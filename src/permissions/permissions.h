@@ -48,10 +48,11 @@ typedef struct phi_permission_rule {
        sets variables before the program. Only its last * matches words of unknown text ($NAME,
        *.c). Other rules match the program in every directory. */
     const char *command;
-    /* Words that the command must have, one alternative of each. In rules that ask or deny, -r also
-       finds -fr, and --force also finds --fo. */
+    /* Words that the command must have. If a word has alternatives, one of them is enough. In rules
+       that ask or deny, -r also finds -fr, and --force also finds --fo. */
     const char *with;
-    /* Words that the command must not have. For a rule that allows, all words must be known. */
+    /* Words that the command must not have. A rule that allows also needs the text of all words to
+       be known. */
     const char *without;
     const char *piped; /* names of programs: the output of one of them goes to this command */
     /* For a file: an absolute path, one that begins with "~/", or one relative to the workspace.
@@ -169,9 +170,9 @@ typedef enum phi_permission_scope {
 /* "Always allow this": makes the narrowest rules that allow a call, in the arena. Show the rules to
    a person, then pass them to phi_permissions_add(). The rules name the call's source if it has
    one. If out->count is 0, the call is allowed already. PHI_REJECTED: no rule should allow the
-   call, because a rule denies it, a word has unknown text, or the call deletes without asking. For
-   SCOPE_KIND, also because a rule asks about it. *why (why may be NULL) then has the reason, valid
-   as above. Also PHI_NO_MEMORY. */
+   call, for example because a rule denies it, a word has unknown text, or the call deletes
+   directories. For SCOPE_KIND, also if a rule asks about the call. *why (why may be NULL) then has
+   the reason, valid as above. Also PHI_NO_MEMORY. */
 PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
                                           const phi_permission_call *call,
                                           phi_permission_scope scope, phi_arena *arena,

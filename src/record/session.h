@@ -159,7 +159,7 @@ typedef enum phi_loop_relation {
     PHI_LOOP_ROOTS = 0, /* loops whose parent is not in the session; ignores loop_id */
     PHI_LOOP_ITSELF,    /* the loop with this id; the latest if there are several */
     PHI_LOOP_CHILDREN,
-    /* The session's loops in this loop's group, with the loop itself. None if it is in no group. */
+    /* The session's loops in this loop's group, with the loop itself. None if there is no group. */
     PHI_LOOP_SIBLINGS,
     /* The loops from the root to this loop, by parent_loop_id. If a parent is not in the session,
        or is in the chain already, the chain begins after that parent. */

@@ -85,8 +85,8 @@ typedef struct phi_session_compact_desc {
        sections. An earlier loop gets keep_compacted with all its messages in view. All loops before
        a loop with a block get one too, because the Rust original expects this. Other loops that no
        compaction changed get no block. Loops of other lanes do not change, nor do loops whose
-       message counts differ between session and log. *made is 0. Fails with the store's status if
-       evicted entries cannot be recalled (default: none) */
+       message counts differ between session and log. phi_session_compact then sets *made to 0. It
+       fails with the store's status if evicted entries cannot be recalled (default: none) */
     const phi_thread *thread;
 } phi_session_compact_desc;
 

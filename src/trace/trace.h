@@ -44,9 +44,9 @@ typedef struct phi_trace_sink {
 
 /* Zero means default for every field. Everything is borrowed until the trace ends. */
 typedef struct phi_trace_desc {
-    /* An agent that fills the unset fields below: its policy, its token counter, its tools, its
-       model and the models of its failover, all as they are now. The agent must not be freed or get
-       another model until the trace ends (default: none) */
+    /* An agent whose current policy, token counter, tools, model and failover models are the values
+       of unset fields below. The agent must not be freed or get another model until the trace ends
+       (default: none) */
     phi_agent agent;
     const char *title; /* (default: the thread's title, else its id) */
     /* Threads of sub-agents, at any depth. Each of their runs is shown below the tool call that
