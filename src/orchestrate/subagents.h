@@ -63,9 +63,9 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent_desc *desc);
    child is freed.
 
    If task is NULL, phi_spawn resumes the parent's unfinished children that phi_spawn began with a
-   desc of the same name. Call it so after phi_agent_restore of the parent, not inside a callback.
-   This call does not set *child, and returns the first failure. Children that fail are freed, and
-   each emits PHI_EV_SUBAGENT_END.
+   desc of the same name. Do this after phi_agent_restore of the parent, not inside a callback. Such
+   a call does not set *child, and returns the first failure. Children that fail are freed, and each
+   emits PHI_EV_SUBAGENT_END.
 
    PHI_BAD_ARG: the name is missing or the task is empty. PHI_MISUSE: the runtime is closing, the
    parent is the agent of a phi_run, or task is NULL inside a callback. Also PHI_STALE,

@@ -184,8 +184,8 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
                                        phi_str *out);
 /* Reads a session. The allocator is copied (NULL: the C library's). limit_bytes limits the
    session's memory (0: no limit). Unknown keys are ignored. A field of a wrong type counts as
-   absent. Caller frees *out with phi_session_free. PHI_PARSE: the text is not JSON, or session_id,
-   the id of a loop or a message is missing or malformed; *error (may be NULL) has the reason. Also
+   absent. Caller frees *out with phi_session_free. PHI_PARSE: the text is not JSON, session_id or a
+   loop_id is no string, or a message is malformed; *error (may be NULL) has the reason. Also
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allocator,
                                          size_t limit_bytes, phi_session **out,
