@@ -8,8 +8,9 @@
        for (i = 0; (problem = phi_agents_problem_at(agents, i)) != NULL; i++) show(problem);
 
    A file is read and checked as a whole. Every fault is added to a list of problems, with its file,
-   line, column, field, value and the expected values. Faults are errors; an unknown field is a
-   warning that names the nearest known field. docs/configuration.md lists every section and field.
+   line, column, field, value and the expected values. Faults are errors, except for an unknown
+   field: its problem is a warning that names the nearest known field. docs/configuration.md lists
+   every section and field.
 
    ${NAME} in a text is replaced by the value of the variable. ${NAME:-text} is replaced by `text`
    if the variable is not set. $${ means ${. Only values are replaced, after the file was parsed: a
@@ -32,11 +33,13 @@ extern "C" {
 
 typedef struct phi_config phi_config;
 
-/* A section of another header (phi_tools.h: phi_config_sections); opaque. */
+/* An opaque section of another header, such as phi_config_sections of phi_tools.h. */
 typedef struct phi_config_section phi_config_section;
 
 typedef enum phi_config_format {
-    PHI_CONFIG_AUTO = 0, /* by the path's extension; a text is tried as TOML, JSON, YAML */
+    /* By the path's extension. If a `text` has no path with a known extension, the first of TOML,
+       JSON and YAML that fits. */
+    PHI_CONFIG_AUTO = 0,
     PHI_CONFIG_TOML,
     PHI_CONFIG_JSON,
     PHI_CONFIG_YAML
@@ -54,7 +57,7 @@ typedef struct phi_config_desc {
     const char *(*variable_fn)(void *user_data, const char *name);
     void *user_data;
     /* More sections, besides phi.h's own; NULL-ended. Borrowed until the config and its agents are
-       freed. By default there are none, and a file that has such a section is an error. */
+       freed. By default there are none, and such a section in a file is an error. */
     const phi_config_section *const *sections;
     size_t max_bytes;      /* max. bytes of a file (default 4 MiB) */
     uint32_t max_problems; /* max. problems kept (default 1,000) */

@@ -16,9 +16,10 @@
    A relative workspace starts at the directory of the file. Without a workspace, tools work in the
    working directory, and "file:" paths of prompts start at the directory of the file.
 
-   An agent without its own list (mcp, openapi, sub_agents) gets all that the file declares. All
-   references with % to the same connection, document or sub-agent share it (a sub-agent only with
-   callers of the same workspace and server). Each reference without % makes its own.
+   An agent without its own list (mcp, openapi, sub_agents) gets all that the file declares. If
+   references with % name the same connection, document or sub-agent, they share it. A sub-agent is
+   shared only by callers with the same workspace and server. Each reference without % makes its own
+   connection, document or sub-agent.
 
    Prompts, skills and rules are read while the agents are made. This waits for the disk, so do it
    at start-up.
@@ -42,17 +43,19 @@ typedef struct phi_agents phi_agents;
 /* Zero means default for every field. */
 typedef struct phi_agents_desc {
     /* Desc for all agents: fields that no file has (hook_fn, user_data, filters, provider,
-       token_counter...), and defaults of other fields. The file's values win, limit by limit.
-       failover and model are taken whole, from the file or from here. Compaction is off until the
-       file or base.compaction has max_context_tokens. A limit in the file ends limits.disable.
-       base.profile fills what base leaves unset; then the file is read over both. The profile's
-       skills choose from [skills]; without that section the host loads the skills.
+       token_counter...), and defaults of other fields. The file's values win, field by field. Only
+       failover and model are taken whole, from the file or from here. Compaction is off unless the
+       file or base->compaction has max_context_tokens. A limit in the file clears limits.disable.
+       base->profile sets fields that base leaves unset; the file's values replace both. The
+       profile's `skills` select from the skills of [skills]. Without that section the host loads
+       the skills.
 
        Sub-agents get only hook_fn, at BEFORE_TOOL and AFTER_TOOL. They also get it at CREDENTIAL if
        they use the agent's server without their own provider or api_key: see phi_hook.model.
        phi_agent_set does not change hook_fn for them.
 
-       Borrowed until the agents are made; user_data and hook_user_data as long as the agents. */
+       The desc is borrowed until the agents are made. Its user_data and hook_user_data are borrowed
+       as long as the agents live. */
     const phi_agent_desc *base;
     /* The host's own tools, which [tools] enabled and sub-agents may name. They replace built-in
        tools of the same name. Borrowed as phi_agent_desc.tools (default: none). */
@@ -61,10 +64,10 @@ typedef struct phi_agents_desc {
     /* Decides calls that the [permissions] rules ask about. May return PHI_WAIT (default: deny). */
     phi_hook_fn ask_fn;
     void *ask_user_data;
-    /* Keeps threads if [session] scope is "persistent" and names no directory. Copied; its pointers
+    /* Keeps threads if [session] has the scope "persistent" and no directory. Copied; its pointers
        are borrowed as long as the phi_agents (default: base->store). If the file names no thread,
-       base->thread_id is the thread: it needs a store, and is kept whatever scope says. Each of
-       several agents has its own thread ("THREAD-AGENT"). */
+       base->thread_id names it; this thread needs a store and is kept even without the scope
+       "persistent". Each of several agents has its own thread ("THREAD-AGENT"). */
     const phi_store *store;
     /* "dir/name.jsonl": the thread of the first agent, whatever [session] says. Threads of other
        agents are next to this file ("name-AGENT"). A store must accept the name ([A-Za-z0-9._-]).
@@ -98,8 +101,8 @@ PHI_API void phi_agents_free(phi_agents *agents);
 PHI_API phi_status phi_agents_step(phi_agents *agents);
 
 /* Returns an error or a warning, or NULL past the last. Problems of the config come first, as in
-   phi_config_problem_at. Problems found while making agents follow (files of prompts, names of
-   tools, documents that cannot be read). */
+   phi_config_problem_at. Then come problems found while making agents, such as a missing prompt
+   file, an unknown tool or an unreadable document. */
 PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index);
 
 /* Returns the agent of that name, or the first agent if name is NULL. If there is no such agent, or
@@ -122,13 +125,14 @@ PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t in
    of `from` and new agents of `to` stay as they are. An agent of `to` with a store keeps its own
    thread: for such a file, free the old agents first, then load it again.
 
-   If this fails, nothing changes, and phi_last_error has a message: PHI_NO_MEMORY, PHI_MISUSE
-   (inside a callback, or `to` has not been stepped to PHI_OK), PHI_BAD_ARG, or a status of
-   phi_agent_restore. */
+   If this fails, nothing changes, and phi_last_error has a message. PHI_MISUSE: inside a callback,
+   or phi_agents_step(to) has not returned PHI_OK. PHI_BAD_ARG: `to` and `from` are the same, belong
+   to two runtimes, or one is NULL. Also PHI_NO_MEMORY and the statuses of phi_agent_restore. */
 PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from);
 
 /* Sets *out to the model of an alias or a reference, such as ":fast" or "{{provider.openai}}", for
-   PHI_SET_MODEL. Its strings belong to `agents`. PHI_NOT_FOUND, PHI_BAD_ARG. */
+   PHI_SET_MODEL. Its strings belong to `agents`. PHI_NOT_FOUND: no such model. PHI_BAD_ARG: an
+   argument is NULL, or the config has errors. */
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out);
 
 /* ---- writing an agent as a configuration ---- */
@@ -140,10 +144,11 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
    file, set these variables and supply the named tools: phi_config_sections(),
    phi_agents_desc.tools.
 
-   Not written: hooks, callbacks, filters, strategies, failover, stores; the sections skills,
-   sub_agents, mcp, openapi, permissions and callbacks, with their tools (phi_tool.unlisted). The
-   index of skills stays in the prompt. *out is in the arena. PHI_STALE, PHI_UNSUPPORTED (an
-   unknown format), PHI_BAD_ARG, PHI_NO_MEMORY. */
+   Hooks, callbacks, filters, strategies, failover and stores are not written. Neither are the
+   sections skills, sub_agents, mcp, openapi, permissions and callbacks, nor the tools that they
+   make (phi_tool.unlisted). The index of skills stays in the prompt. *out is in the arena.
+   PHI_STALE: the agent was freed. PHI_UNSUPPORTED: unknown format. PHI_BAD_ARG: arena or out is
+   NULL. Also PHI_NO_MEMORY. */
 PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, phi_arena *arena,
                                     phi_str *out);
 

@@ -1,6 +1,6 @@
-/* config_json.h - the settings of an agent as JSON, in the shapes of the interchange format of
-   histories, for a host that stores settings with threads. Configuration files have other shapes
-   (config.h).
+/* config_json.h - the settings of an agent as JSON, for a host that stores settings with threads.
+   The JSON has the shapes of the interchange format of histories. Configuration files have other
+   shapes (config.h).
 
        phi_str json;
        phi_parse_error error;
@@ -56,9 +56,10 @@ enum { PHI_SETTINGS_SECRETS = 1 /* also write api_key and the values of headers 
                      present, the other members of "compat" are not read
 
    A zero field is written as the default that it means (in "context", the default that applies
-   without an agent). A field without a member in this shape is written only if it is set. flags:
-   PHI_SETTINGS_SECRETS, or 0, which writes api_key and the values of headers as "". *out is in the
-   arena. PHI_BAD_ARG, PHI_NO_MEMORY. Threads: any, one at a time with an arena. */
+   without an agent). Fields that have no member in the list above are written only if they are set.
+   `flags` is PHI_SETTINGS_SECRETS or 0; with 0, api_key and the values of headers are written as
+   "". *out is in the arena. PHI_BAD_ARG: a pointer is NULL. Also PHI_NO_MEMORY. Threads: any, one
+   at a time with an arena. */
 PHI_API phi_status phi_settings_to_json(const phi_settings *settings, uint32_t flags,
                                         phi_arena *arena, phi_str *out);
 /* Reads settings. A missing or null member is left zero, which means default. Unknown members are

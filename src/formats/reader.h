@@ -22,12 +22,13 @@ extern "C" {
 typedef struct phi_reader phi_reader;
 
 /* Makes a reader of JSON with the flags of phi_json_parse. `text` is borrowed until
-   phi_reader_result(); with PHI_JSON_BORROW, as long as the tree is used. */
+   phi_reader_result(), or with PHI_JSON_BORROW as long as the tree is used. */
 PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t flags);
 
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+/* Reads about `units` bytes, at least one. Returns PHI_BUSY while there is more to read. */
 PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units);
-/* Returns the last status of advance, with the tree or the error. `out` and `error` may be NULL. */
+/* Returns the last status of phi_reader_advance, and sets *out to the tree and *error to the error.
+   `out` and `error` may be NULL. */
 PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
                                      phi_parse_error *error);
 

@@ -78,8 +78,8 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text);
    in braces and objects in arrays of other values. Arrays of objects become arrays of tables. Text
    of several lines is written in three quotes. Bytes that are not UTF-8 become U+FFFD. Duplicate
    keys are written, but phi_toml_parse refuses a text with them. flags: PHI_TOML_SKIP_NULLS.
-   PHI_BAD_ARG: the node is no object. PHI_UNSUPPORTED: there is a null, or an integer beyond
-   INT64_MAX, which TOML does not have. PHI_TOO_BIG: the tree is nested beyond PHI_JSON_MAX_DEPTH.
+   PHI_BAD_ARG: the node is no object. PHI_UNSUPPORTED: the tree has a null or an integer beyond
+   INT64_MAX, and TOML has neither. PHI_TOO_BIG: the tree is nested beyond PHI_JSON_MAX_DEPTH. Also
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);

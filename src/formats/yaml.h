@@ -10,9 +10,9 @@
    plain scalar. JSON is read as well. Anything that the tree cannot hold is an error: a key that is
    a collection or missing, a second document, a tag of another schema. Duplicate keys are errors,
    too: see docs/yaml.md. A key becomes its text (200 becomes "200"). A text without a document is
-   null. An alias becomes a copy of its node, and counts against a limit; copies share their texts.
-   .inf and .nan become doubles. A text of 4 GiB - 1 bytes or more, or a key of 16 MiB or more, is
-   PHI_TOO_BIG.
+   null. An alias becomes a copy of its node. Copies share their texts, and count against the limits
+   of phi_yaml_desc. .inf and .nan become doubles. A text of 4 GiB - 1 bytes or more, or a key of 16
+   MiB or more, is PHI_TOO_BIG.
    Threads: one thread at a time may use a tree. */
 #ifndef PHI_FORMATS_YAML_H
 #define PHI_FORMATS_YAML_H
@@ -51,9 +51,9 @@ PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
 
 /* Writes a tree into the arena as YAML in block style that reads back equal. *out is
    NUL-terminated; its length does not count the terminator. Text of several lines becomes a literal
-   block. Text that a reader could take for something else is quoted. flags: 0. Bytes that are not
-   UTF-8 become U+FFFD. Duplicate keys are written, but phi_yaml_parse refuses a text with them.
-   PHI_TOO_BIG: the tree is nested beyond PHI_JSON_MAX_DEPTH. PHI_NO_MEMORY. */
+   block. Text that a reader could take for something else is quoted. `flags` must be 0. Bytes that
+   are not UTF-8 become U+FFFD. Duplicate keys are written, but phi_yaml_parse refuses a text with
+   them. PHI_TOO_BIG: the tree is nested beyond PHI_JSON_MAX_DEPTH. Also PHI_NO_MEMORY. */
 PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
 

@@ -93,9 +93,8 @@ typedef struct phi_mcp_desc {
     const char *const *env; /* "NAME=value", NULL-ended, added to the host's (default: none) */
     bool hide_keys;         /* leave out the host's variables whose names look like keys */
     const char *cwd;        /* (default: the host's) */
-    /* A program that exits is started again, at most this often in a row (default 3;
-       PHI_UNLIMITED), with a delay that doubles up to 30 s. Running for a minute resets the
-       count. */
+    /* Most restarts in a row of a program that exits (default 3; PHI_UNLIMITED). The delay before a
+       restart doubles up to 30 s. After a minute without an exit, the count is 0 again. */
     uint32_t max_restarts;
     bool no_restart;
     uint32_t restart_delay_ms; /* (default 500) */
@@ -109,7 +108,7 @@ typedef struct phi_mcp_desc {
     /* "2025-06-18": use only this era (default: the newest that both sides know) */
     const char *era;
     uint32_t connect_timeout_ms; /* longest time until READY (default 30,000; PHI_UNLIMITED) */
-    uint32_t timeout_ms;         /* for a request; progress restarts the time (default 30,000) */
+    uint32_t timeout_ms;         /* of a request; each progress restarts it (default 30,000) */
     uint32_t max_timeout_ms;     /* max. time with progress (default 600,000; PHI_UNLIMITED) */
     const char *name_prefix;     /* a model sees "{prefix}__{name}" (default: no prefix) */
     size_t max_message_bytes;    /* (default 16,777,216) */
@@ -130,7 +129,7 @@ typedef struct phi_mcp_desc {
     void *user_data;
 } phi_mcp_desc;
 
-/* Begins to connect. Copies `desc` deeply. NULL: phi_last_error has the message. */
+/* Begins to connect. Copies `desc` deeply. NULL: it failed, and phi_last_error has the message. */
 PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc);
 /* Ends the connection politely, in phi_step. Calls under way get an error. May be called twice. */
 PHI_API void phi_mcp_close(phi_mcp *mcp);
@@ -177,7 +176,7 @@ typedef struct phi_mcp_send_desc {
     void *user_data;
 } phi_mcp_send_desc;
 
-/* Sends any request; for common ones, phi_mcp_get is simpler. `id` may be NULL; *id is for
+/* Sends any request; for common ones, phi_mcp_get is simpler. If id is not NULL, sets *id for
    phi_mcp_cancel. PHI_MISUSE: the connection is not ready. PHI_FULL: 4,096 requests are under
    way. */
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, uint64_t *id);

@@ -14,9 +14,9 @@
    "sampling", the agent's model answers, without the agent's history and tools; the agent's budget
    and max_tokens apply. The reply {"messages":[..]} replaces the messages that the model gets. Any
    other reply to "sampling" is the answer itself.
-   PHI_DENY declines. A form or a page counts as dismissed if the reply is "cancel" or the deadline
-   has passed. A form also counts as dismissed if its values do not fit the schema;
-   PHI_MCP_EV_WARNING then tells why. */
+   PHI_DENY declines the question. A form or a page counts as dismissed instead if the reply is
+   "cancel" or the deadline has passed. A form also counts as dismissed if its values do not fit the
+   schema; PHI_MCP_EV_WARNING then tells why. */
 #ifndef PHI_MCP_MCP_ASKS_H
 #define PHI_MCP_MCP_ASKS_H
 

@@ -89,9 +89,9 @@ typedef struct phi_mcp_get_desc {
     void *user_data;
 } phi_mcp_get_desc;
 
-/* Asks the server. `id` may be NULL; *id is for phi_mcp_cancel. PHI_MISUSE: the server is not
-   ready. PHI_UNSUPPORTED: the server does not offer this. PHI_FULL: 4,096 requests are under
-   way. */
+/* Sends a request to the server. If id is not NULL, sets *id for phi_mcp_cancel. PHI_MISUSE: the
+   server is not ready. PHI_UNSUPPORTED: the server does not offer this. PHI_FULL: 4,096 requests
+   are under way. */
 PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id);
 
 typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str message);
@@ -99,9 +99,9 @@ typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str mess
 /* Watches a resource; if `on` is false, stops watching it. PHI_MCP_EV_RESOURCE_UPDATED reports each
    change, also after a restart of the server. `done` may be NULL. `done` is called once: after the
    server's answer, or in the era 2026-07-28 after the stream for all watched resources was opened.
-   `done` is not called if the resource was watched already, or if `on` is false. Statuses as
-   phi_mcp_get. PHI_FULL: 256 resources are watched. PHI_NOT_FOUND: `on` is false, but the resource
-   is not watched. */
+   `done` is not called if the resource was watched already, or if `on` is false. Returns the
+   statuses of phi_mcp_get, but PHI_FULL means that 256 resources are watched already.
+   PHI_NOT_FOUND: `on` is false, but the resource is not watched. */
 PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp_done_fn done,
                                  void *user_data);
 

@@ -87,10 +87,10 @@ struct phi_mcp_oauth_desc {
     /* Tokens are bound to this key if the authorization server supports its algorithm: each request
        carries a proof signed by the key (DPoP, RFC 9449). (default: bearer tokens) */
     const phi_mcp_key *dpop_key;
-    /* Issuer of client_id or the assertion; a server with another issuer is refused. Set it in
-       unattended programs. If it is not set, then until the first token arrives, a secret or an
-       assertion goes to any issuer that the MCP server names (default: issuer of the stored or last
-       token). */
+    /* Issuer of client_id or the assertion; a server with another issuer is refused. The default is
+       the issuer of the stored or last token. Set this field in unattended programs: without it and
+       before the first token, a secret or an assertion goes to any issuer that the MCP server
+       names. */
     const char *issuer;
     /* https URL of a document about the program, used as client id if the server supports it. */
     const char *client_metadata_url;
@@ -99,7 +99,8 @@ struct phi_mcp_oauth_desc {
     bool web_application;    /* application_type "web" (default: "native") */
 
     /* Scopes to ask for in addition to the scopes of the server's challenge; separated by spaces.
-       If both are missing, phi asks for all scopes that the server supports (default: none). */
+       If neither this field nor the challenge has scopes, phi asks for all scopes that the server
+       supports (default: none). */
     const char *scope;
     bool no_offline_access; /* never ask for "offline_access" */
 
@@ -108,7 +109,8 @@ struct phi_mcp_oauth_desc {
        redirect_uri and calls phi_mcp_authorize. */
     int redirect_port;
     const char *redirect_uri; /* https, http on this machine, or a scheme of the program */
-    uint32_t timeout_ms;      /* for an authorization, with the person's time (default 300,000) */
+    /* for an authorization, including the time that the person takes (default 300,000) */
+    uint32_t timeout_ms;
 
     bool allow_private; /* a public server's metadata may name private addresses */
     bool no_legacy;     /* refuse servers without metadata (2025-03-26) */

@@ -13,15 +13,15 @@
    phi_step does the work of a server. A client's call runs as a model's call does, with schema
    check, hooks and deadline; the phi_call_ functions work. A server can offer any phi_tool, also a
    sub-agent (phi_subagent_tool) that has its own model.
-   Eras (versions of the protocol), all at once: 2026-07-28, whose requests are independent, and
-   2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05, with sessions that `initialize` begins.
+   A server speaks all eras (versions of the protocol) at once. In 2026-07-28, requests are
+   independent. In 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05, `initialize` begins a session.
 
    Ownership: a server borrows its runtime; free the server first.
    Threads:   the pumping thread.
    Callbacks: on the pumping thread, inside phi_step. They may call every function of this header,
    even phi_mcp_server_free.
 
-   PHI_NO_PROCESS leaves out stdio, PHI_NO_LISTEN http. */
+   PHI_NO_PROCESS leaves out stdio, and PHI_NO_LISTEN leaves out http. */
 #ifndef PHI_MCP_MCP_SERVE_H
 #define PHI_MCP_MCP_SERVE_H
 
@@ -37,7 +37,7 @@ extern "C" {
 typedef struct phi_mcp_server phi_mcp_server;
 
 /* A client's request that a function of the host must answer. This handle is a value. It is stale
-   after the request was answered or cancelled, or its client is gone. Do not use it after
+   once the request was answered or cancelled, or the client is gone. Do not use it after
    phi_mcp_server_free. */
 typedef struct phi_mcp_incoming {
     phi_mcp_server *server; /* NULL if there is no request */
@@ -45,8 +45,8 @@ typedef struct phi_mcp_incoming {
     uint32_t can; /* abilities of the client: PHI_MCP_CAN_ bits */
 } phi_mcp_incoming;
 
-/* Questions that a client can answer. PHI_MCP_CAN_TASKS: the client accepts tasks, and
-   phi_mcp_server_desc.tasks is set. phi_mcp_serve_tool.needs has these bits, too. */
+/* Questions that a client can answer. PHI_MCP_CAN_TASKS means that the client accepts tasks and
+   phi_mcp_server_desc.tasks is set. phi_mcp_serve_tool.needs uses the same bits. */
 enum {
     PHI_MCP_CAN_SAMPLE = 1,
     PHI_MCP_CAN_ELICIT = 2,
@@ -142,8 +142,9 @@ typedef struct phi_mcp_server_desc {
     uint32_t hook_points;
     uint32_t tool_timeout_ms;     /* for tools without a timeout (default 120,000) */
     uint32_t decision_timeout_ms; /* for hooks that wait (default 300,000) */
-    /* For the answer to phi_mcp_ask (default 600,000). If more than half of max_calls wait for
-       clients of 2026-07-28, the oldest gets PHI_TIMEOUT earlier. */
+    /* Time for the answer to phi_mcp_ask (default 600,000). If more calls than half of max_calls
+       wait for answers of clients of 2026-07-28, the questions of the oldest call get PHI_TIMEOUT
+       earlier. */
     uint32_t ask_timeout_ms;
     void *user_data; /* for complete_fn and hook_fn */
 
@@ -176,13 +177,14 @@ typedef struct phi_mcp_server_desc {
     /* Allowed values of Host and Origin besides loopback names; NULL-ended (default: none). */
     const char *const *allowed_hosts, *const *allowed_origins;
     uint32_t max_connections; /* (default 64) */
-    /* Time to answer calls under way after EOF on stdin, before they are cancelled (default 2,000;
-       PHI_UNLIMITED). */
+    /* After EOF on stdin, calls under way have this time to end; then they are cancelled (default
+       2,000; PHI_UNLIMITED). */
     uint32_t close_ms;
 } phi_mcp_server_desc;
 
-/* Begins to serve. NULL: phi_last_error names the wrong field or the fault of the port. Tools must
-   be valid for phi_agent_new; a tool with needs_approval requires hook_fn at BEFORE_TOOL. */
+/* Begins to serve. Returns NULL on failure; phi_last_error names the wrong field or the fault of
+   the port. Tools must be valid for phi_agent_new; a tool with needs_approval requires hook_fn at
+   BEFORE_TOOL. */
 PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc *desc);
 
 typedef struct phi_mcp_server_info {
@@ -210,11 +212,11 @@ PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_serv
                                       uint32_t lists);
 /* Tells subscribed clients that a resource has changed. */
 PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri);
-/* Sends a log message to the client of `incoming`, or if that is NULL, to all clients of legacy
-   eras. Only clients that want the level get the message. level: "debug", "info", "notice",
+/* Sends a log message to the client of `incoming`. If incoming is NULL, sends it to all clients of
+   legacy eras. Only clients that want the level get the message. level: "debug", "info", "notice",
    "warning", "error", "critical", "alert" or "emergency". data: JSON text or plain text. Slow
-   clients may lose the message; with `incoming`, PHI_FULL reports that. PHI_BAD_ARG: unknown level,
-   or a request of another server. */
+   clients may lose the message; with `incoming`, PHI_FULL reports that. PHI_STALE: the request has
+   ended. PHI_BAD_ARG: unknown level, or a request of another server. */
 PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_incoming *incoming,
                                       const char *level, const char *logger, const char *data);
 
@@ -229,8 +231,8 @@ typedef struct phi_mcp_ask_desc {
     const char *method;
     const char *params; /* JSON object; copied (default {}) */
     /* Names the question within its request; copied. A client may answer a question by its name
-       before the question is asked. Ignored for a task (default: number of the question, "1", or
-       the next free one). */
+       before the question is asked. Ignored for a task. By default the key is the number of the
+       question, such as "1", or the next free number. */
     const char *key;
     /* Called once, in phi_step, unless the request ends earlier; arguments are borrowed during the
        call. PHI_OK: result is the client's answer. PHI_REFUSED: `message` is the client's error.
@@ -239,20 +241,20 @@ typedef struct phi_mcp_ask_desc {
     void *user_data;
 } phi_mcp_ask_desc;
 
-/* Asks the client or its user. A session gets a request. A client of 2026-07-28 gets the question
-   as the result of its request, and repeats the request with the answer; the call waits meanwhile.
-   Questions of one phi_step are sent together. PHI_UNSUPPORTED: the client cannot answer
-   (phi_last_error has the message). PHI_FULL: 16 questions are open, or the question does not fit
-   into the session's queue (max_queue_bytes). PHI_STALE: the request has ended, or its session has
-   no open stream. */
+/* Asks the client or its user. A client with a session gets the question as a request. A client of
+   2026-07-28 gets the question as the result of its own request, and repeats that request with the
+   answer. The call waits meanwhile. Questions of one phi_step are sent together. PHI_UNSUPPORTED:
+   the client cannot answer (phi_last_error has the message). PHI_FULL: 16 questions are open, or
+   the question does not fit into the session's queue (max_queue_bytes). PHI_STALE: the request has
+   ended, or its session has no open stream. */
 PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc *ask);
 /* Reports progress as numbers (phi_call_progress sends texts). total may be 0 (unknown), message
    may be NULL. Sent if the client wants progress and `progress` has grown. */
 PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
                                     const char *message);
 /* Makes a tool call a task. Its client gets a handle at once. Later the client reads the status
-   (the last text of the progress), answers questions, cancels, or fetches the result. The tool runs
-   on as before. Tasks are in memory only. PHI_OK also if the call is already a task.
+   (the last text of the progress), answers questions, cancels, or fetches the result. The tool
+   continues as before. Tasks are in memory only. Returns PHI_OK also if the call is already a task.
    PHI_UNSUPPORTED: the client accepts no tasks, and waits for the result. PHI_BUSY: the client has
    a question that is not answered yet. PHI_BAD_ARG: not a tool call. */
 PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming);
@@ -279,9 +281,10 @@ typedef struct phi_mcp_answer_desc {
     const char *blocks;
 } phi_mcp_answer_desc;
 
-/* Answers a request, once; PHI_STALE afterwards. PHI_BAD_ARG: wrong field for the kind of request,
-   json is no object, or blocks is no array; the request still waits. PHI_NO_MEMORY: the client gets
-   an error instead of json; blocks are not added, and the call continues. */
+/* Answers a request. A second answer returns PHI_STALE. PHI_BAD_ARG: the field does not fit the
+   kind of request, json is no object, or blocks is no array; the request still waits.
+   PHI_NO_MEMORY: the client gets an error in place of json. For `blocks`, PHI_NO_MEMORY means that
+   no blocks are added; the call continues. */
 PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answer_desc *answer);
 
 #ifdef __cplusplus

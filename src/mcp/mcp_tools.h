@@ -1,9 +1,9 @@
 /* mcp_tools.h - the tools of an MCP server: a source for agents, a list for hosts.
 
-   A model sees a tool as "{name_prefix}__{name}", changed if needed to fit every provider's rules;
-   the server gets its own name for the tool. Keywords of an input schema that phi cannot check move
-   into descriptions. A tool is left out, with PHI_MCP_EV_WARNING, if its schema is too large or
-   malformed, or if its references lead too far.
+   A model sees a tool as "{name_prefix}__{name}", with changes if a provider's rules need them.
+   Calls to the server use the server's own name of the tool. Keywords of an input schema that phi
+   cannot check move into descriptions. A tool is left out, with PHI_MCP_EV_WARNING, if its schema
+   is too large or malformed, or if its references lead too far.
 
    The model gets a result's texts, images and audio, and binary resources that are images, audio or
    PDFs. Links and other resources become a line with their type and size. Structured content is
@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /* Returns the source for phi_tool_options.sources of any agent of the runtime. The pointer is
-   always the same. The source is valid until phi_mcp_free, which fails while agents have its tools.
+   always the same. The source is valid until phi_mcp_free, which fails while agents have the tools.
    The list is empty before the server is ready. During a restart, the last list stays. */
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp);
 
@@ -42,7 +42,7 @@ typedef struct phi_mcp_tool {
     const char *new_hash; /* hash of the new definition if held, else NULL */
 } phi_mcp_tool;
 
-/* Returns NULL for an index past the last tool. The result is valid until the next phi_step. */
+/* Returns the tool at `index`, or NULL past the last. Valid until the next phi_step. */
 PHI_API const phi_mcp_tool *phi_mcp_tool_at(const phi_mcp *mcp, size_t index);
 
 /* Accepts the changed definition of a held tool. `name` is the name that models use. PHI_OK also if

@@ -33,8 +33,7 @@ typedef struct phi_mock {
     const phi_model_request *requests;
     size_t request_count;
     size_t answers_left; /* answers left in the script */
-    /* May be set: the delay, by the runtime's clock, of each answer that is added from now on
-       (default 0). */
+    /* May be set: delay of all answers that are added later, by the runtime's clock (default 0). */
     uint32_t delay_ms;
     /* May be set: called if a request finds no answer left. The function adds an answer, which may
        depend on the request (default: none) */
@@ -45,7 +44,7 @@ typedef struct phi_mock {
 /* Makes a mock and registers its provider. NULL: no memory. */
 PHI_API phi_mock *phi_mock_new(phi_runtime *rt);
 
-/* Add an answer to the script: a text, or a tool call (arguments: a JSON object; NULL: {}). */
+/* Add an answer to the script: a text or a tool call. `arguments` is a JSON object (NULL: {}). */
 PHI_API void phi_mock_text(phi_mock *mock, const char *text);
 PHI_API void phi_mock_call(phi_mock *mock, const char *tool, const char *arguments);
 /* Adds one more call to the answer that was added last, so its tools run together. Does nothing if

@@ -53,10 +53,9 @@ typedef struct phi_openapi_auth {
 typedef struct phi_openapi_desc {
     phi_str text;     /* the text of the document */
     const char *path; /* or the path of the document's file, which is read in slices */
-    /* Or the document's address, http or https. The document is requested by GET through the
-       runtime's transport, with `headers` and without credentials of `auth`; phi_step must be
-       called meanwhile. Up to five redirects are followed, without `headers`, and never from https
-       to http. */
+    /* Or the document's address, http or https. phi requests the document by GET through the
+       runtime's transport, with `headers` but without the credentials in `auth`. Call phi_step
+       meanwhile. Follows up to five redirects without `headers`, but none from https to http. */
     const char *url;
     const char *base_url; /* replaces the document's servers (default: its first server) */
     phi_openapi_auth auth;
@@ -73,8 +72,8 @@ typedef struct phi_openapi_desc {
     bool skip_unnamed;         /* skip operations without operationId (default: name by path) */
     bool needs_approval;       /* tools that may change something need a hook's approval */
     bool destructive_needs_approval; /* tools of DELETE need a hook's approval */
-    /* Defers all tools (phi_tool.deferred). By default, tools are deferred only if there are many,
-       and only those that may be (phi_tool.may_defer). */
+    /* Defers all tools (phi_tool.deferred). By default the tools have phi_tool.may_defer, which
+       defers them only if there are many. */
     bool deferred;
     bool never_deferred; /* no tool is deferred, unless `deferred` is set */
 } phi_openapi_desc;
@@ -85,10 +84,11 @@ PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *de
 
 /* Does about the runtime's step_budget_bytes of work. PHI_BUSY: call it again. PHI_OK: the document
    is ready. Every other status is final: PHI_PARSE (malformed), PHI_UNSUPPORTED (no OpenAPI 3.0 or
-   3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO, PHI_REFUSED,
-   and the statuses of failed requests. *error (error may be NULL) describes the fault and its
-   place. error->line is 0 if the fault has no place in the text, and error->message is empty if
-   there is no fault. Safe inside callbacks. */
+   3.1, or a path with PHI_NO_FILES), PHI_NOT_FOUND or PHI_IO (the file cannot be read), PHI_REFUSED
+   (a redirect that is not followed, or an HTTP error), PHI_TOO_BIG, PHI_NO_MEMORY, and the statuses
+   of failed requests. *error (error may be NULL) describes the fault and its place. error->line is
+   0 if the fault has no place in the text, and error->message is empty if there is no fault. Safe
+   inside callbacks. */
 PHI_API phi_status phi_openapi_step(phi_openapi *api, phi_parse_error *error);
 
 /* Frees the object and all its selections. While calls of its tools are running, it frees nothing,
@@ -115,7 +115,7 @@ PHI_API const phi_openapi_operation *phi_openapi_operation_at(const phi_openapi 
 
 /* ---- tools ---- */
 
-/* An operation is selected if it fits an entry of every list that is given. All lists are
+/* An operation is selected if it fits at least one entry of each list that is set. All lists are
    NULL-ended, and borrowed until phi_openapi_select() is done. */
 typedef struct phi_openapi_filter {
     const char *const *operation_ids; /* as in the document */

@@ -30,14 +30,14 @@ typedef enum phi_evaluate_by {
     PHI_EVALUATE_FIRST = 0,
     PHI_EVALUATE_TRANSPARENT,     /* one configuration; nothing to select */
     PHI_EVALUATE_TOKEN_EFFICIENT, /* fewest tokens; if equal, the first */
-    PHI_EVALUATE_ELABORATE,       /* max. tokens; if equal, the last */
+    PHI_EVALUATE_ELABORATE,       /* most tokens; if equal, the last */
     PHI_EVALUATE_JUDGE,           /* phi_evaluate_desc.judge compares the answers */
     PHI_EVALUATE_CUSTOM           /* phi_evaluate_desc.evaluate_fn selects */
 } phi_evaluate_by;
 
 /* A branch and its outcome. */
 typedef struct phi_branch {
-    phi_agent agent;   /* the agent in the branch's events; stale once these are popped */
+    phi_agent agent;   /* the agent of the branch's events; stale after all are popped */
     phi_str loop_id;   /* loop id of its run */
     phi_str lane;      /* its lane in the agent's thread; empty until the evaluation is over */
     phi_status status; /* status of its run; PHI_BUSY while it is active */
@@ -47,8 +47,8 @@ typedef struct phi_branch {
     size_t original_count; /* messages in its view when its run began */
 } phi_branch;
 
-/* An evaluation, active or over. Strings and arrays belong to the agent. They are valid until the
-   agent is freed or its next evaluation begins. */
+/* An active or finished evaluation. Strings and arrays belong to the agent. They are valid until
+   the agent is freed or its next evaluation begins. */
 typedef struct phi_evaluation {
     phi_status status; /* PHI_BUSY: active; PHI_CANCELLED, PHI_NO_MEMORY: nothing was selected */
     phi_str query;     /* text of the prompt, or of the user message that the branches answer */
@@ -63,9 +63,10 @@ typedef struct phi_evaluation {
 } phi_evaluation;
 
 /* Selects a branch. Called in phi_step once all branches have ended, and again in each step while
-   it returns PHI_BUSY. With PHI_OK, *selected is the branch's index (the last branch if the index
-   is too large), and *usage is the usage of the evaluation (zero before the call). Any other
-   status, or PHI_BUSY after deadlines.decision_ms, selects the first branch that has not failed.
+   it returns PHI_BUSY. To select, set *selected to the index of a branch and return PHI_OK. An
+   index that is too large selects the last branch. *usage is zero before the call; set it to the
+   usage of the evaluation. Any other status, or PHI_BUSY after deadlines.decision_ms, selects the
+   first branch that has not failed.
    Callbacks: evaluate_fn may call every phi_ function except phi_step, phi_runtime_close and
    phi_runtime_free. */
 typedef phi_status (*phi_evaluate_fn)(void *user_data, const phi_evaluation *evaluation,
@@ -93,30 +94,31 @@ typedef struct phi_evaluate_desc {
     phi_evaluate_fn evaluate_fn; /* for PHI_EVALUATE_CUSTOM */
     void *user_data;             /* passed to evaluate_fn */
     /* After phi_agent_restore: continues the evaluation in the snapshot, with the same
-       configurations in the same order and the same `by`; ignores the prompt. Until then the agent
-       is not busy, and a new evaluation drops the saved one (default: begins a new evaluation) */
+       configurations in the same order and the same `by`; ignores the prompt. After the restore,
+       the agent is not busy until the evaluation continues. A new evaluation drops the saved one
+       (default: begins a new evaluation) */
     bool resume;
 } phi_evaluate_desc;
 
 /* Starts an evaluation. Its events are PHI_EV_PARALLEL_START of the agent with the loop ids of all
    branches, the events of the branches and the judge, and PHI_EV_PARALLEL_END of the agent with the
-   selection. Loop ids have the form session.config.N, with one count for all branches. The judge
-   has the next number.
+   selection. Loop ids have the form session.config.N. All branches share one count for N, and the
+   judge gets the next number.
 
    If the agent or one of its ancestors has a budget, phi_evaluate reserves the most that the first
    model call of each branch and of the judge may cost. PHI_LIMIT: a budget has no room for it.
    PHI_BUSY, PHI_MISUSE: as in phi_prompt or phi_continue. PHI_BAD_ARG, PHI_UNSUPPORTED:
    phi_last_error names the field. Also PHI_STALE, PHI_NO_MEMORY, and the store's status if the
    thread cannot be read. After any of these errors nothing was called and nothing changed, except
-   that PHI_NO_MEMORY may leave results in the log for calls that had none.
+   that PHI_NO_MEMORY may leave new results in the log, for tool calls that had no result.
 
    With desc->resume also: PHI_NOT_FOUND (no evaluation waits), PHI_MISUSE (the history has changed
    since the snapshot, or the call came from a callback), PHI_BAD_ARG (config_count differs),
    PHI_PARSE (the snapshot is inconsistent). After these errors the saved evaluation still waits. */
 PHI_API phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc *desc);
 
-/* Returns the active evaluation, or else the last one. PHI_NOT_FOUND: there is none. PHI_STALE,
-   PHI_BAD_ARG. */
+/* Returns the active evaluation, or else the last one. PHI_NOT_FOUND: there is none. PHI_STALE: the
+   agent was freed. PHI_BAD_ARG: agent.rt or out is NULL. */
 PHI_API phi_status phi_evaluation_result(phi_agent agent, phi_evaluation *out);
 
 #ifdef __cplusplus

@@ -77,11 +77,12 @@ typedef enum phi_strategy_event_kind {
     PHI_STRATEGY_BEGIN = 1, /* first event of a new machine; `text` is the prompt */
     PHI_STRATEGY_ANSWER, /* a call succeeded; sets call_id, text, usage, tool_rounds, stop_reason */
     /* A call failed. Sets call_id, status, message, tool_rounds and usage. `text` is the partial
-       answer, or an earlier answer with text. PHI_LIMIT with tool_rounds above the call's limit
-       means that the model wanted more tools, which were not run */
+       answer, or the last earlier text of the same call. PHI_LIMIT with tool_rounds above the
+       call's limit means that the model wanted more tools, which were not run */
     PHI_STRATEGY_FAILED,
-    /* End with the best answer so far: no model call is left, or phi_strategy_settle was called.
-       `text` is the partial answer of the oldest pending call. No answers follow */
+    /* The machine must end with its best answer so far, because no model call is left or
+       phi_strategy_settle was called. `text` is the partial answer of the oldest pending call. No
+       answers follow */
     PHI_STRATEGY_STOP
 } phi_strategy_event_kind;
 
@@ -132,8 +133,10 @@ typedef struct phi_strategy_best {
 /* The functions of a kind of machine. All but `choose` must be set. The struct must outlive all
    agents that use it. */
 typedef struct phi_strategy {
-    const char *name;   /* name such as "tot"; [a-z0-9_-], at most 31 bytes */
-    size_t state_bytes; /* size of a machine: zeroed before BEGIN and load, freed without notice */
+    const char *name; /* name such as "tot"; [a-z0-9_-], at most 31 bytes */
+    /* Bytes of a machine's state. phi zeroes the state before BEGIN and before `load`, and frees it
+       without calling a function. */
+    size_t state_bytes;
     /* Sets *out to the worst case for these options, if the prompt has prompt_tokens tokens and
        each answer has answer_tokens. */
     void (*bill)(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
@@ -153,8 +156,9 @@ typedef struct phi_strategy {
        machine of this kind. */
     phi_status (*load)(void *state, const phi_json *saved, const phi_strategy_env *env,
                        phi_strategy_commands *out);
-    /* Returns the machine that handles the prompt in place of this one, and its options. That
-       machine then also estimates what the prompt costs. NULL: always this machine. */
+    /* Returns the machine that handles the prompt in place of this one, and sets *out to the
+       options of that machine. The `bill` of that machine then also estimates the cost of the
+       prompt. If `choose` is NULL, this machine handles every prompt. */
     const struct phi_strategy *(*choose)(const void *options, phi_str prompt, bool has_tools,
                                          const void **out);
 } phi_strategy;

@@ -2,9 +2,9 @@
 
    A strategy is a provider. An agent with a strategy takes prompts, steering, aborts and snapshots
    as any other agent. In place of one model call, the strategy's machine (machine.h) makes as many
-   calls as it needs, with the agent's model and options. Its last text is the answer. The calls do
-   not appear as turns. They are logged on their own lane, "~name/loop id", and PHI_EV_STRATEGY
-   reports progress.
+   calls as it needs, with the agent's model and options. The machine's last text is the answer. The
+   calls do not appear as turns. They are logged on their own lane, "~name/loop id", and
+   PHI_EV_STRATEGY reports progress.
 
        phi_tot_options options = PHI_ZERO;
        phi_strategy_desc tot = PHI_ZERO;

@@ -1,11 +1,12 @@
 /* subagents.h - agents as tools of agents: a model delegates a task to a child agent, which works
    in its own history and returns its last answer.
 
-   A child belongs to the calling agent: phi_abort of the caller also ends the child, the caller's
-   budget pays for it, and its memory belongs to the runtime. A child has a new history, new ids and
-   its own limits. It has no sub-agents unless max_depth allows them. Many children can run at the
-   same time, on the pumping thread. The host sees a child through the caller's events: the child's
-   text, tools and progress are updates of the call (PHI_EV_TOOL_UPDATE, PHI_EV_TOOL_PROGRESS).
+   A child belongs to the calling agent: phi_abort of the caller also ends the child, and the
+   caller's budget pays for the child. The child's memory belongs to the runtime. A child has a new
+   history, new ids and its own limits. It has no sub-agents unless max_depth allows them. Many
+   children can run at the same time, on the pumping thread. The host sees a child through the
+   caller's events: the child's text, tools and progress are updates of the call
+   (PHI_EV_TOOL_UPDATE, PHI_EV_TOOL_PROGRESS).
 
    A result is the text of the child's last answer that has text, with its blocks joined by line
    breaks, or "(sub-agent produced no text output)". Its details are JSON:
@@ -61,13 +62,14 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent_desc *desc);
    handle unless it is NULL. phi_abort of the handle ends the child. The handle is stale once the
    child is freed.
 
-   If task is NULL, phi_spawn resumes children after phi_agent_restore of the parent, outside of
-   callbacks: the unfinished children of phi_spawn whose desc had the same name. It does not set
-   *child and returns the first failure. Children that fail are freed, and each emits
-   PHI_EV_SUBAGENT_END.
+   If task is NULL, phi_spawn resumes the parent's unfinished children that phi_spawn began with a
+   desc of the same name. Do this after phi_agent_restore of the parent, not inside a callback. Such
+   a call does not set *child, and returns the first failure. Children that fail are freed, and each
+   emits PHI_EV_SUBAGENT_END.
 
-   PHI_BAD_ARG, PHI_STALE, PHI_NO_MEMORY; PHI_MISUSE: the runtime is closing, or the parent is of
-   phi_run. Also the errors of phi_agent_new. After an error, no child has begun. */
+   PHI_BAD_ARG: the name is missing or the task is empty. PHI_MISUSE: the runtime is closing, the
+   parent is the agent of a phi_run, or task is NULL inside a callback. Also PHI_STALE,
+   PHI_NO_MEMORY and the errors of phi_agent_new. After an error, no child has begun. */
 PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent_desc *desc, const char *task,
                              phi_agent *child);
 

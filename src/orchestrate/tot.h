@@ -2,10 +2,11 @@
 
    The searches are algorithms 1 and 2 of Yao et al. 2023, "Tree of Thoughts". Expanding a thought
    takes one model call that proposes next thoughts, and `evaluations` calls that score them. The
-   score of a thought is the mean of these scores. The answer is the best finished thought: one at
-   max_depth, or an earlier one with a score of early_success_threshold. If the search ends without
-   a finished thought, its best thought is reported as unfinished. An answer of the model is read as
-   JSON, or else line by line. An unreadable answer is sent back to be repaired. */
+   score of a thought is the mean of these scores. A thought is finished at max_depth, or from
+   min_depth on if its score reaches early_success_threshold. The answer is the best finished
+   thought. If the search ends without a finished thought, its best thought is reported as
+   unfinished. An answer of the model is read as JSON, or else line by line. An unreadable answer is
+   sent back to be repaired. */
 #ifndef PHI_ORCHESTRATE_TOT_H
 #define PHI_ORCHESTRATE_TOT_H
 

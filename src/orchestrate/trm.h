@@ -4,9 +4,9 @@
    The first call answers the problem. A supervisor's call scores the answer and lists its strengths
    and issues. Then each turn makes these calls: `reasoning_steps` calls rewrite the notes from the
    problem, the answer, the remarks and the previous notes (the paper's latent recursion, in words);
-   one call improves the answer with them; a supervisor's call scores the new answer. Every answer
-   is scored, and the result is the answer with the best score. The search ends when a score reaches
-   `threshold`, when the last three scores lie within 0.02 of each other, or after
+   one call improves the answer with the notes; and a supervisor's call scores the new answer. Every
+   answer is scored, and the result is the answer with the best score. The search ends when a score
+   reaches `threshold`, when the last three scores lie within 0.02 of each other, or after
    `max_supervisions` scores. */
 #ifndef PHI_ORCHESTRATE_TRM_H
 #define PHI_ORCHESTRATE_TRM_H
@@ -22,8 +22,8 @@ typedef struct phi_trm_options {
     uint32_t max_supervisions; /* supervisor's calls (default 5, at most 50) */
     uint32_t reasoning_steps;  /* calls that write notes in a turn (default 1, at most 20) */
     double threshold;          /* score that ends the search (default 0.9) */
-    /* System prompts in place of phi's. The supervisor's must ask for the same lines (default:
-       phi's) */
+    /* System prompts in place of phi's. supervise_prompt must ask for the same lines as phi's own
+       (default: phi's) */
     const char *reason_prompt, *supervise_prompt, *improve_prompt, *notes_prompt;
     uint32_t max_tokens;  /* output tokens in a call (default: the agent's) */
     bool has_temperature; /* send `temperature` (default: the agent's) */

@@ -11,11 +11,12 @@
 
    A call is allowed, asked about, or denied. Among matching rules, deny counts before ask, and ask
    before allow. If no rule matches, the verdict is phi_permission_rules.otherwise. The order of
-   rules has no meaning. A shell's command line is parsed. Rules decide on each of its commands,
-   whatever pipe, substitution or program (env, xargs, bash -c) runs the command, and on each
+   rules has no meaning. A shell's command line is parsed. Rules decide on each command in the line,
+   even if a pipe, a substitution or a program (env, xargs, bash -c) runs it. Rules decide on a
    redirection as on a call of write_file or read_file. The strictest verdict counts. A line that
    cannot be parsed with certainty is allowed only by rules that allow every command. If the parser
-   cannot reach the line's end, and any rule asks about commands or denies them, phi also asks.
+   cannot reach the line's end, and any rule asks about commands or denies them, even such a line is
+   asked about.
 
    This is no sandbox. Rules do not see aliases, functions of a profile, values of variables,
    scripts that are written and then run, or whatever an allowed program does. Links in paths are
@@ -42,22 +43,24 @@ typedef struct phi_permission_rule {
     phi_permission verdict;
     const char *tool; /* name of the tool: "bash", "write_file|edit_file", "mcp_*" */
     /* For a shell's command: one pattern for each word, as in "git status" and "npm run *". All
-       words must match. A * as the last word matches any number of words, also none. In a rule that
-       allows, only this * matches words of unknown text ($NAME, *.c). A rule that allows matches a
-       program by its name or in /bin and /usr/bin, and no command with variables set before it;
-       other rules match the program in every directory. */
+       words must match. A * as the last word matches any number of words, also none. A rule that
+       allows matches a program by its bare name or in /bin and /usr/bin. It matches no command that
+       sets variables before the program. Only its last * matches words of unknown text ($NAME,
+       *.c). Other rules match the program in every directory. */
     const char *command;
-    /* Words that the command must have, one alternative of each. In rules that ask or deny, -r also
-       finds -fr, and --force also finds --fo. */
+    /* Words that the command must have. If a word has alternatives, one of them is enough. In rules
+       that ask or deny, -r also finds -fr, and --force also finds --fo. */
     const char *with;
-    /* Words that the command must not have. For a rule that allows, all words must be known. */
+    /* Words that the command must not have. A rule that allows also needs the text of all words to
+       be known. */
     const char *without;
     const char *piped; /* names of programs: the output of one of them goes to this command */
     /* For a file: an absolute path, one that begins with "~/", or one relative to the workspace.
        The workspace and all below it are "./" "**". Here * does not match a slash, and ** does. A
        "!" before the pattern means all paths that do not match it. In a command, a rule that allows
-       must match every word with a / or .., and other rules only one word. In a call of a tool that
-       is not phi's own, rules that ask or deny match any text of the arguments. */
+       must match every word with a / or .., but for other rules one matching word is enough. In a
+       call of a tool that is not phi's own, rules that ask or deny match any text of the
+       arguments. */
     const char *path;
     const char *host;     /* host of the URL: "example.com|*.example.org" */
     const char *argument; /* name of a member of the arguments, for `matches` */
@@ -68,9 +71,9 @@ typedef struct phi_permission_rule {
        "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. The command may
        have no word that the shell could expand to an option ($NAME, *.c; but a*.c is allowed). */
     const char *options;
-    /* A pattern of the tool's phi_tool.source; "" is the host's own tools. NULL: tools of any
-       source. But without a source, a rule that allows tools by name does not allow another
-       source's tool with the name of a shell or of a built-in tool. */
+    /* A pattern of the tool's phi_tool.source; "" means the host's own tools. If NULL, the rule is
+       for tools of any source, with one exception: if the rule allows tools by name, it does not
+       allow another source's tool that has the name of a shell or of a built-in tool. */
     const char *source;
 } phi_permission_rule;
 
@@ -86,7 +89,8 @@ typedef enum phi_permission_mode {
     PHI_PERMISSION_MODE_DEFAULT = 0,
     PHI_PERMISSION_MODE_PLAN,         /* the same rules, but all else is denied */
     PHI_PERMISSION_MODE_ACCEPT_EDITS, /* the default rules, plus writing in the workspace */
-    /* Allows all but destructive commands and private keys. Asks if a call may be one of these. */
+    /* Allows all but destructive commands and access to private keys. Asks if a call may be such a
+       command or access. */
     PHI_PERMISSION_MODE_ALL
 } phi_permission_mode;
 
@@ -108,9 +112,9 @@ typedef struct phi_permissions phi_permissions;
 typedef struct phi_permissions_desc {
     phi_allocator allocator;           /* (default: malloc) */
     const phi_permission_rules *rules; /* copied (default: those of PHI_PERMISSION_MODE_DEFAULT) */
-    /* absolute path; copied (default: not known, and only relative paths are in the workspace) */
+    /* absolute path; copied (default: unknown, so only relative paths count as in the workspace) */
     const char *workspace;
-    /* absolute path; copied (default: not known, and only "~" names the home directory) */
+    /* absolute path; copied (default: unknown, so only "~" means the home directory) */
     const char *home;
     const char *shell_tools; /* a pattern of names; copied (default "bash") */
     /* The host's scripts and configuration. Even if a rule allows the call, phi asks before such a
@@ -166,9 +170,9 @@ typedef enum phi_permission_scope {
 /* "Always allow this": makes the narrowest rules that allow a call, in the arena. Show the rules to
    a person, then pass them to phi_permissions_add(). The rules name the call's source if it has
    one. If out->count is 0, the call is allowed already. PHI_REJECTED: no rule should allow the
-   call, because a rule denies it (for SCOPE_KIND, also if a rule asks), a word is not known, or the
-   call deletes without asking. *why (why may be NULL) then has the reason, valid as above.
-   PHI_NO_MEMORY. */
+   call, for example because a rule denies it, a word has unknown text, or the call deletes
+   directories. For SCOPE_KIND, also if a rule asks about the call. *why (why may be NULL) then has
+   the reason, valid as above. Also PHI_NO_MEMORY. */
 PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
                                           const phi_permission_call *call,
                                           phi_permission_scope scope, phi_arena *arena,

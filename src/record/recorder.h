@@ -9,7 +9,7 @@
            phi_session_free(session);
        }
 
-   Pass every popped event to the recorder, of one agent or of many, in the order of the queue. The
+   Pass every popped event of one or more agents to the recorder, in the order of the queue. The
    recorder uses neither the runtime nor its memory. A session is open while one of its loops runs.
    phi_recorder_flush completes sessions, and phi_recorder_drain returns completed ones. A new run
    opens a completed session again. Links between a run and its sub-agents' runs do not depend on
@@ -48,8 +48,9 @@ typedef struct phi_recorder_desc {
 
 #define PHI_RECORDER_AT_ONCE UINT32_MAX
 
-/* Makes a recorder. desc NULL: the defaults. NULL: no memory. Callbacks must not call the recorder:
-   its functions return PHI_MISUSE or do nothing. Caller frees with phi_recorder_free. */
+/* Makes a recorder. If desc is NULL, all fields are defaults. Returns NULL without memory.
+   Callbacks must not call the recorder: its functions return PHI_MISUSE or do nothing. Caller frees
+   with phi_recorder_free. */
 PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc);
 /* Frees a recorder and all sessions that were not drained. NULL is allowed. */
 PHI_API void phi_recorder_free(phi_recorder *recorder);
@@ -57,22 +58,23 @@ PHI_API void phi_recorder_free(phi_recorder *recorder);
 /* Records a copy of an event, as popped or as read by phi_event_from_json. Ignores events of
    unknown and ended loops, with one exception: the end of a call that ran another agent links both
    runs even after its loop has ended.
-   PHI_NO_MEMORY: the event is lost, except that `sequence` counts it. Some loops of a parallel
-   group may still be recorded. If a run's start is lost, the run is not recorded. PHI_STALE: the
-   agent was freed, and the event is lost in the same way. Also PHI_BAD_ARG and PHI_MISUSE. */
+   PHI_NO_MEMORY: the event is lost, but `sequence` counts it. If the event announced a parallel
+   group, some of its loops may be recorded all the same. If the event began a run, the run is not
+   recorded. PHI_STALE: the agent was freed, and the event is lost in the same way. Also PHI_BAD_ARG
+   and PHI_MISUSE. */
 PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *event);
 
 /* Passes a loaded or drained session to the recorder, to continue it. The recorder then owns the
-   session, which is completed. The session's memory counts towards the recorder's limit, and the
-   session keeps its allocator. PHI_MISUSE: the recorder has a session with this id, and the caller
-   still owns the passed one. */
+   session, and counts it as completed. The session's memory counts towards the recorder's limit,
+   and the session keeps its allocator. PHI_MISUSE: the recorder already has a session with this id.
+   The caller then still owns `session`. */
 PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session);
 
 /* Begins an open session without loops, with PHI_FORMATION_EXPLICIT. Runs with this session id
    belong to it. Without this call, a session begins with its first run. PHI_FLUSH_IDLE does not
    complete the session before its first run, and before_task_fn is called when that run begins.
    Strings are copied. If agent_id is empty, the first run sets it.
-   PHI_MISUSE: the recorder has a session with this id. PHI_BAD_ARG: session_id is empty.
+   PHI_MISUSE: the recorder has a session with this id. PHI_BAD_ARG: session_id is empty. Also
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
                                       int64_t at_ms);

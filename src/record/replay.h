@@ -38,8 +38,9 @@ typedef struct phi_tape_desc {
        and in phi_tape_end. Any status but PHI_OK ends the recording with this status; the run
        continues */
     phi_status (*write_fn)(void *user_data, const char *bytes, size_t len);
-    /* Replaying: true runs the tool again and compares its result with the recorded one. False
-       returns the recorded result without a call (default: runs no tool) */
+    /* Replaying: returns true if the tool should run again, for a comparison of its result with the
+       recorded one. If it returns false, the recorded result is used without a call (default: no
+       tool runs) */
     bool (*runs_fn)(void *user_data, phi_str tool_name);
     void *user_data; /* passed to both functions */
     /* Recording: texts of at least 8 bytes to keep off the tape, ended by a NULL. phi itself finds
@@ -54,22 +55,24 @@ typedef struct phi_tape_desc {
 /* The first difference between a replayed run and its recording. Strings belong to the tape. */
 typedef struct phi_tape_divergence {
     uint64_t line; /* line of the tape, from 1 */
-    uint64_t step; /* number of the step, from 1; counts steps with input */
+    uint64_t step; /* number of the step, from 1; only steps with input count */
     phi_str what;  /* such as "request 2: the body" */
     phi_str recorded, actual;
 } phi_tape_divergence;
 
 /* Make a tape for recording or for replaying. Set it as phi_runtime_desc.tape of one runtime. A
    tape serves only one runtime. `text` is a whole tape, borrowed until phi_tape_free. If its last
-   line is cut off, the tape is replayed up to there. NULL if there is no memory, write_fn is
-   missing, or the text is not a tape; `error` (may be NULL) then has the line and the reason. */
+   line is cut off, the tape is replayed up to there. Both return NULL if there is no memory.
+   phi_tape_record also returns NULL if write_fn is missing, and phi_tape_play if the text is not a
+   tape. `error` (may be NULL) then has the line and the reason. */
 PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc);
 PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_parse_error *error);
 
 /* Ends a tape, before or after phi_runtime_free. Recording: writes the last line. Replaying: checks
-   that everything was replayed. A second call is allowed. PHI_NO_MEMORY, or the status of write_fn:
-   the tape ended early. PHI_REFUSED: the run differs from the recording, and *divergence (may be
-   NULL) says where. PHI_PARSE: the tape was cut off, and everything before was replayed.
+   that everything was replayed. A second call is allowed. If the recording ended early, returns
+   PHI_NO_MEMORY or the status of write_fn. PHI_REFUSED: the run differs from the recording, and
+   *divergence (may be NULL) says where. PHI_PARSE: the tape is cut off, and everything before the
+   cut was replayed.
    After a divergence the run ends: all transfers fail, calls that wait for a recorded result get an
    error, and the clock jumps from timer to timer. */
 PHI_API phi_status phi_tape_end(phi_tape *tape, phi_tape_divergence *divergence);

@@ -159,7 +159,7 @@ typedef enum phi_loop_relation {
     PHI_LOOP_ROOTS = 0, /* loops whose parent is not in the session; ignores loop_id */
     PHI_LOOP_ITSELF,    /* the loop with this id; the latest if there are several */
     PHI_LOOP_CHILDREN,
-    /* The session's loops in this loop's group, with the loop itself. None if it is in no group. */
+    /* The session's loops in this loop's group, with the loop itself. None if there is no group. */
     PHI_LOOP_SIBLINGS,
     /* The loops from the root to this loop, by parent_loop_id. If a parent is not in the session,
        or is in the chain already, the chain begins after that parent. */
@@ -173,20 +173,20 @@ PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation w
 
 /* ---- JSON ---- */
 
-/* Also writes what the Rust original does not know: events such as errors, retries and
-   decisions, turns without an answer, and document, audio and opaque blocks. Without this flag,
-   such events and turns and opaque blocks are left out, and a text replaces a document or audio
-   block. */
+/* Also writes three things that the Rust original does not know: events such as errors, retries and
+   decisions; turns without an answer; and document, audio and opaque blocks. Without this flag, a
+   text replaces a document or audio block, and the other things are left out. */
 #define PHI_SESSION_OWN_EVENTS 1u
 
 /* Writes a session in the interchange format, indented by two, into the arena. Returns
-   PHI_NO_MEMORY or PHI_BAD_ARG on failure. */
+   PHI_NO_MEMORY, or PHI_BAD_ARG if a pointer is NULL. */
 PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flags, phi_arena *arena,
                                        phi_str *out);
 /* Reads a session. The allocator is copied (NULL: the C library's). limit_bytes limits the
-   session's memory (0: no limit). Unknown keys are ignored. A field that is missing or has a wrong
-   type counts as absent, except for session_id, the ids of loops, and messages. Caller frees *out
-   with phi_session_free. PHI_PARSE: *error (may be NULL) has the reason. Also PHI_NO_MEMORY. */
+   session's memory (0: no limit). Unknown keys are ignored. A field of a wrong type counts as
+   absent. Caller frees *out with phi_session_free. PHI_PARSE: the text is not JSON, session_id or a
+   loop_id is no string, or a message is malformed; *error (may be NULL) has the reason. Also
+   PHI_NO_MEMORY. */
 PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allocator,
                                          size_t limit_bytes, phi_session **out,
                                          phi_parse_error *error);
@@ -211,8 +211,8 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
    of the first run, and each loop keeps its own session's id. Messages that belong to no run,
    such as those that the host appended, are left out. A run without an end is RUNNING. Blocks
    describe how compactions changed the runs (phi_session_compact). Caller frees *out with
-   phi_session_free. PHI_NO_MEMORY, PHI_BAD_ARG, or the store's status if evicted entries cannot be
-   recalled. */
+   phi_session_free. PHI_BAD_ARG: thread or out is NULL. Also PHI_NO_MEMORY, and the store's status
+   if evicted entries cannot be recalled. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);
 

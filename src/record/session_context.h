@@ -1,5 +1,5 @@
-/* session_context.h - compaction blocks: loads a session's messages through its blocks, and makes
-   blocks.
+/* session_context.h - compaction blocks: loads a session's messages as its blocks describe, and
+   makes blocks.
 
        phi_session_to_thread(session, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL,
                              phi_agent_thread(agent), NULL, 0);
@@ -20,9 +20,9 @@
 extern "C" {
 #endif
 
-/* A loop whose parent is not in the session continues the loop before it, as successive prompts of
-   one agent do. If the loop before it is in a parallel group, it continues the selected loop of
-   that group. Without this flag such a loop starts a new history, as in the Rust original. */
+/* A loop whose parent is not in the session continues the previous loop, as successive prompts of
+   one agent do. If the previous loop is in a parallel group, the selected loop of the group is
+   continued. Without this flag such a loop starts a new history, as in the Rust original. */
 #define PHI_SESSION_ROOTS_GO_ON 1u
 
 /* Appends the messages of a loop and its ancestors to a thread, oldest first, and applies their
@@ -32,10 +32,11 @@ extern "C" {
      ends where the next section begins;
    - for an earlier loop in scope with a block: only its keep_compacted, if there is one;
    - for a loop in scope without a block: all its messages;
-   - for loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens set the scope
-     (default with config NULL: 3 earlier loops; UINT32_MAX: all; PHI_COMPACTION_NO_RUNS: none).
-     Loops with neither messages nor a block do not count. With a scope in tokens, the loop that
-     would exceed the limit is beyond the scope. If counter is NULL, tokens are estimated.
+   - for loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens set the scope.
+     If config is NULL, 3 earlier loops are in scope. A scope_runs of UINT32_MAX means all earlier
+     loops, PHI_COMPACTION_NO_RUNS means none. Loops with neither messages nor a block do not count.
+     With a scope in tokens, the loop that would exceed the limit is beyond the scope. If counter is
+     NULL, tokens are estimated.
    Messages that prunes removed are not in view. PrunApplied events of the loop and its ancestors
    name these messages by timestamp. A prune's memo replaces the first message of the prune.
 
@@ -59,9 +60,9 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
 typedef struct phi_block_request {
     const phi_session *session;
     const phi_loop_record *loop;
-    bool is_current; /* false: an earlier loop, which only loads keep_compacted */
+    bool is_current; /* false: an earlier loop; only its keep_compacted counts */
     const phi_compaction_config *config; /* with defaults filled in */
-    phi_arena *arena;                    /* for new messages; freed once the block is copied */
+    phi_arena *arena;                    /* for new messages; freed after the block was copied */
 } phi_block_request;
 
 /* Zero means default for every field. Borrowed until phi_session_compact returns. */
@@ -84,8 +85,8 @@ typedef struct phi_session_compact_desc {
        sections. An earlier loop gets keep_compacted with all its messages in view. All loops before
        a loop with a block get one too, because the Rust original expects this. Other loops that no
        compaction changed get no block. Loops of other lanes do not change, nor do loops whose
-       message counts differ between session and log. *made is 0. Fails with the store's status if
-       evicted entries cannot be recalled (default: none) */
+       message counts differ between session and log. phi_session_compact then sets *made to 0. It
+       fails with the store's status if evicted entries cannot be recalled (default: none) */
     const phi_thread *thread;
 } phi_session_compact_desc;
 
@@ -99,10 +100,11 @@ typedef struct phi_session_compact_desc {
    would not be smaller. keep_compacted is absent if there are no such turns. No section separates a
    call from its result. *made (may be NULL) receives the number of loops that got a block.
 
-   PHI_NOT_FOUND: no such loop. PHI_NO_MEMORY, PHI_BAD_ARG. PHI_REFUSED: the host's block shows
-   nothing of the current loop, has turns out of order, or has a message that a thread does not
-   accept. If block_fn fails, its status is returned. In these cases `message` (may be NULL) names
-   the loop and the reason. After any error nothing has changed. */
+   PHI_NOT_FOUND: no such loop. PHI_REFUSED: the host's block shows nothing of the current loop, has
+   turns out of order, or has a message that a thread does not accept. If block_fn fails, returns
+   its status. After PHI_REFUSED and a failure of block_fn, `message` (may be NULL) names the loop
+   and the reason. PHI_BAD_ARG: session is NULL. Also PHI_NO_MEMORY. After any error nothing has
+   changed. */
 PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compact_desc *desc,
                                        size_t *made, char *message, size_t message_size);
 

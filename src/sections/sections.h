@@ -19,10 +19,11 @@ extern "C" {
    that a PHI_NO_ macro leaves out are not in the list. */
 PHI_API const phi_config_section *const *phi_config_sections(void);
 
-/* Lists the files that a configuration runs or reads, for phi_permissions_desc.protected_paths: the
-   file itself, and each word of its commands ([hooks], [callbacks], MCP servers) that may name a
-   file, relative to the workspace and to the file's directory. The file's own [permissions] already
-   protect them. The list is NULL-ended, in the arena. PHI_TOO_BIG: more than 500 paths. */
+/* Lists the files that a configuration runs or reads, for phi_permissions_desc.protected_paths. The
+   list has the configuration file, and each word of its commands ([hooks], [callbacks], MCP
+   servers) that may name a file. A relative path is listed twice, relative to the workspace and to
+   the file's directory. The file's own [permissions] already protect all these files. The list is
+   NULL-ended and in the arena. PHI_TOO_BIG: more than 500 paths. */
 PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_arena *arena,
                                               const char *const **out);
 

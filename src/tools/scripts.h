@@ -20,11 +20,11 @@
        {"warn": "..."}                     filter: a warning that is added for the model
    A denial without a reason takes standard error as its reason. Warnings also quote standard error.
 
-   The pump never waits for a script. Only the run, or the tool call, pauses until the script has
-   exited, as for any hook that waits; PHI_EV_DECISION is not emitted. The scripts of one point run
-   one after the other until one denies. The host's own hook is called after the last script. If the
-   run is aborted, the agent freed or the runtime closed, the script and all processes it started
-   are killed.
+   The pump never waits for a script. Only the run or the tool call pauses until the script has
+   exited, as for any hook that waits. However, PHI_EV_DECISION is not emitted. The scripts of one
+   point run one after the other until one denies. The host's own hook is called after the last
+   script. If the run is aborted, the agent freed or the runtime closed, the script and all
+   processes it started are killed.
 
    No shell reads a command unless `shell` is set. A script runs with the rights of the program. Its
    environment is the program's, without variables whose names look like keys.
@@ -42,7 +42,7 @@ extern "C" {
 
 typedef struct phi_scripts phi_scripts;
 
-/* The verdict if a script gives none: it cannot be started, exceeds its deadline, is killed, or its
+/* The verdict if a script fails: it cannot be started, exceeds its deadline, is killed, or its
    answer is broken or too long. An exit code other than 0 is no failure: it denies. */
 typedef enum phi_script_failure {
     PHI_SCRIPT_FAILURE_DEFAULT = 0, /* deny; but allow if the script cannot be started */
@@ -64,7 +64,7 @@ typedef struct phi_script {
     /* At the credential point: only models with the scheme, host and port of this address; "" means
        models without an address (default: all models). */
     const char *server;
-    uint32_t timeout_ms; /* for each script (default: the set's timeout; or PHI_UNLIMITED) */
+    uint32_t timeout_ms; /* for this script; may be PHI_UNLIMITED (default: the set's) */
     phi_script_failure on_failure;
 } phi_script;
 
@@ -75,8 +75,8 @@ typedef struct phi_scripts_desc {
     const char *workspace;     /* working directory (default: the agent's, else the program's) */
     const char *const *env;    /* "NAME=value", NULL-ended; added to the program's environment */
     bool keep_keys;            /* keep variables of the program whose names look like keys */
-    uint32_t timeout_ms;       /* for each script (default 30,000; or PHI_UNLIMITED) */
-    uint32_t max_output_bytes; /* max. bytes of an answer; for stderr a quarter (default 65,536) */
+    uint32_t timeout_ms;       /* for each script; may be PHI_UNLIMITED (default 30,000) */
+    uint32_t max_output_bytes; /* max. bytes of stdout; stderr has a quarter (default 65,536) */
     uint32_t max_running;      /* max. scripts of this set at once; others wait (default 8) */
     phi_allocator allocator;   /* copied (default: the C library's) */
 } phi_scripts_desc;

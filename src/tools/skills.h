@@ -10,9 +10,9 @@
    skills. Instructions and further files enter the context only when the model reads them, by the
    tool read_skill, or by read_file at the path that the prompt names.
 
-   Loading reads the disk, about 0.1 ms a skill: all at once at start-up, or in slices between
-   frames. A broken skill is left out, or loaded with a warning; phi_skills_problem_at lists both
-   kinds. Other skills are loaded all the same.
+   Loading reads the disk and takes about 0.1 ms a skill. Load all at once at start-up, or in slices
+   between frames. A broken skill is left out, or loaded with a warning; phi_skills_problem_at lists
+   both kinds. Other skills are loaded all the same.
 
    Ownership: a phi_skills owns all its memory, from its own allocator. Every string and skill it
               returns is valid until phi_skills_free, even after a later load replaced the skill.
@@ -78,7 +78,7 @@ PHI_API void phi_skills_free(phi_skills *skills); /* NULL is harmless */
    entry of the directory: a few system calls, and at most 64 KiB read. Skills appear as they are
    read, with `label` as their source (copied; if NULL, "dir:0", then "dir:1"...).
 
-   PHI_NOT_FOUND, PHI_IO: the directory, or its SKILL.md, does not exist or cannot be read.
+   PHI_NOT_FOUND, PHI_IO: the directory or the single SKILL.md does not exist or cannot be read.
    PHI_PARSE: the single skill was not loaded. In these three cases, a problem says why. PHI_MISUSE:
    the load of another directory is under way. PHI_BAD_ARG: an argument is missing. PHI_NO_MEMORY,
    PHI_TOO_BIG (max_skills): the load ends, and the skills loaded so far stay. */

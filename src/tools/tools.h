@@ -11,8 +11,8 @@
    ".." and all links, before it is checked. It is then opened by descriptors, so another process
    that swaps a directory for a link cannot lead the tool elsewhere. `bash` is not confined: it
    starts in the workspace, but can do all that the host's user can. Leave bash out, confirm its
-   commands, let a hook decide (PHI_HOOK_BEFORE_TOOL, which may wait for a person;
-   permissions/permissions.h has rules for each command of a line), or run the host in a container.
+   commands, let a hook decide, or run the host in a container. A hook at PHI_HOOK_BEFORE_TOOL may
+   wait for a person, and permissions/permissions.h has rules for each command of a line.
    deny_patterns are no boundary: they stop mistakes, not intent, because a shell can express a
    command in endless ways.
 
@@ -36,8 +36,8 @@ extern "C" {
 
 enum { PHI_TOOL_COUNT = 6 };
 
-/* The program that `search` runs. The results are the same, but grep has another syntax of patterns
-   and heeds no ignore files. */
+/* The program that `search` runs. The results are the same, except that grep has another syntax of
+   patterns and does not heed ignore files. */
 typedef enum phi_search_with {
     /* phi's own engine if files are confined or ripgrep is not installed; else ripgrep */
     PHI_SEARCH_AUTOMATIC,
@@ -56,11 +56,12 @@ typedef enum phi_search_with {
 
 /* Zero means default for every field. All pointers are borrowed as long as the set is used. */
 typedef struct phi_tools_desc {
-    /* The directory where relative paths start and commands run (default: the working directory, to
-       which files are then not confined). */
+    /* The directory where relative paths start and commands run. By default this is the working
+       directory, but files are then not confined to it. */
     const char *workspace;
     /* NULL-ended directories or files that may be used besides the workspace. Relative paths start
-       in the workspace. If there is no workspace either, every path may be used (default: none). */
+       in the workspace. If neither workspace nor allowed_paths is set, every path may be used
+       (default: none). */
     const char *const *allowed_paths;
     bool unconfined; /* allow every path, despite workspace and allowed_paths */
     /* NULL-ended. A command that contains a pattern is refused, even with other quotes or blanks.

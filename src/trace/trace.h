@@ -13,7 +13,8 @@
    A trace is made from the thread's entries, so it can be made at any time: during a run, after a
    crash, or from a thread in a store. A request is shown as the thread's view at that moment. Times
    are those of entries, except that a tool call ends at its result's timestamp_ms, because results
-   of parallel calls enter the thread together. A call begins with the answer that has it.
+   of parallel calls enter the thread together. A call begins at the time of the answer that
+   contains it.
    A trace of 10,000 entries has some megabytes. phi_trace_begin writes it in slices, and needs
    memory for one view of the thread, not for the trace.
    Threads: the pumping thread. */
@@ -43,9 +44,9 @@ typedef struct phi_trace_sink {
 
 /* Zero means default for every field. Everything is borrowed until the trace ends. */
 typedef struct phi_trace_desc {
-    /* An agent that fills the unset fields below: its policy, its token counter, its tools, its
-       model and the models of its failover, all as they are now. The agent must not be freed or get
-       another model until the trace ends (default: none) */
+    /* An agent whose current policy, token counter, tools, model and failover models are the values
+       of unset fields below. The agent must not be freed or get another model until the trace ends
+       (default: none) */
     phi_agent agent;
     const char *title; /* (default: the thread's title, else its id) */
     /* Threads of sub-agents, at any depth. Each of their runs is shown below the tool call that
@@ -84,23 +85,25 @@ typedef struct phi_trace phi_trace;
    except for one view, which comes from the thread's memory. *out is copied.
    Lifetime: the threads must not be freed, nor begin another log, before phi_trace_end. They may
    get entries meanwhile, which are not in the trace.
-   PHI_BAD_ARG, PHI_STALE (the agent), PHI_NO_MEMORY: *trace is NULL. */
+   If this fails, *trace is NULL: PHI_BAD_ARG (a wrong field or a missing pointer), PHI_STALE
+   (desc->agent was freed) or PHI_NO_MEMORY. */
 PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,
                                    const phi_trace_desc *desc, const phi_trace_sink *out,
                                    phi_trace **trace);
-/* Writes about `units` entries, or turns of sessions with their captured requests, at least one. A
-   request whose view was rewritten counts as one unit for each 64 messages. PHI_BUSY: there is
-   more; PHI_OK: the trace is complete. After any other status the trace has failed, and returns the
-   same status again: PHI_NOT_FOUND: entries were forgotten meanwhile; PHI_NO_MEMORY; the sink's
-   status; or the store's status if evicted entries cannot be recalled. */
+/* Writes the next part of the trace: about `units` entries, at least one. A turn with its captured
+   request counts as an entry. A request whose view was rewritten counts as one unit for each 64
+   messages. PHI_BUSY: there is more. PHI_OK: the trace is complete. Any other status means that the
+   trace has failed, and further calls return the same status. PHI_NOT_FOUND: entries were forgotten
+   meanwhile. Also PHI_NO_MEMORY, the sink's status, and the store's status if evicted entries
+   cannot be recalled. */
 PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units);
 PHI_API void phi_trace_end(phi_trace *trace); /* allowed at any time; NULL is ignored */
 
 /* Writes a trace to a file. An existing file is replaced once the trace is complete, and stays
    unchanged on failure. Only the owner can read the file (0600). Blocks as long as the disk does.
    message (may be NULL) gets a text, cut to message_size and terminated. PHI_NOT_FOUND: no such
-   directory; PHI_IO: the system refuses; PHI_UNSUPPORTED: built with PHI_NO_FILES; else a status of
-   phi_trace_begin or phi_trace_advance. */
+   directory. PHI_IO: the system refuses. PHI_UNSUPPORTED: built with PHI_NO_FILES. Also the
+   statuses of phi_trace_begin and phi_trace_advance. */
 PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind,
                                    const phi_trace_desc *desc, const char *path, char *message,
                                    size_t message_size);
