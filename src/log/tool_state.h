@@ -35,7 +35,7 @@ extern "C" {
 
 /* Gets the state of a lane (NULL: the active lane) after entry seq, as JSON text in the arena, or
    the current state if seq is past the end, for example UINT64_MAX. arena NULL: the current state
-   of the active lane, valid until it changes. PHI_NOT_FOUND: no such lane, or the entry is
+   of the active lane, valid until this state changes. PHI_NOT_FOUND: no such lane, or the entry is
    forgotten; PHI_BAD_ARG, PHI_NO_MEMORY; the store's status. */
 PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *lane, uint64_t seq,
                                          phi_arena *arena, phi_str *out);

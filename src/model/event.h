@@ -160,8 +160,8 @@ typedef struct phi_event {
     phi_call call;       /* in TOOL_... events */
     phi_str tool_call_id, tool_name, arguments;
     phi_str text, partial;
-    /* In MESSAGE_..., TURN_END, AGENT_END, TOOL_UPDATE, TOOL_END and RETRACT. In deltas: the answer
-       as it was when the event was popped, while `partial` is exact */
+    /* In MESSAGE_..., TURN_END, AGENT_END, TOOL_UPDATE, TOOL_END and RETRACT. In deltas: the whole
+       answer up to the time of the pop, while `partial` ends with `text` */
     const phi_message *message;
     /* in TURN_END, AGENT_END, SUBAGENT_END, THREAD_UPDATED; NULL: no answer or no memory */
     const phi_usage *usage;
@@ -186,7 +186,7 @@ typedef struct phi_event {
     phi_input input;
     /* INPUT_DROPPED: why; MESSAGE_...: the `source` that the message was queued with; AGENT_END:
        the reason of phi_abort_run; SUBAGENT_END: the id; DECISION of a question: who asks; OPAQUE:
-       the type. Also REWRITE, EFFECT and FAILOVER */
+       the type. For REWRITE, EFFECT and FAILOVER see phi_event_kind */
     phi_str source;
     /* AGENT_END: why a filter rejected the prompt; if rejection.at is NULL, no filter did */
     phi_str rejection;

@@ -55,7 +55,8 @@ typedef struct phi_reverted {
 
 /* How near the request of a model call is to its limit. */
 typedef struct phi_context {
-    /* tokens: estimate of the request with prompt and tools; limit: the policy's, or the window */
+    /* tokens: estimate of the request with prompt and tools; limit: the policy's limit, or the
+       window */
     uint64_t tokens, limit;
     size_t messages, shown; /* messages in the view; how many of them are sent */
     /* SUMMARY_NEEDED: the entries that need a summary, both included */

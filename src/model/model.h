@@ -108,7 +108,7 @@ typedef struct phi_request_options {
    PHI_CONTENT_OPAQUE blocks. For a hosted tool whose calls the host answers, see phi_tool.raw.
    docs/hosted_tools.md */
 typedef struct phi_raw_tool {
-    /* PHI_PROTOCOL_..., or another name of the protocol in configuration files; copied */
+    /* PHI_PROTOCOL_..., or another name that configuration files allow for the protocol; copied */
     const char *protocol;
     const char *json; /* JSON text of an object; copied */
 } phi_raw_tool;
@@ -139,7 +139,7 @@ enum {
     PHI_QUIRK_TOOL_STREAM = 1 << 16,    /* send tool_stream:true (z.ai) */
     /* HTTP status 400 with an empty body means a context overflow (Cerebras) */
     PHI_QUIRK_EMPTY_IS_OVERFLOW = 1 << 17,
-    /* adaptive thinking with an effort, without a budget (Claude 4.6 and later) */
+    /* send adaptive thinking with an effort instead of a budget (Claude 4.6 and later) */
     PHI_QUIRK_ADAPTIVE_THINKING = 1 << 18,
     /* send Anthropic's cache marks in content parts (OpenRouter) */
     PHI_QUIRK_CACHE_CONTROL = 1 << 19,
@@ -166,7 +166,7 @@ enum {
 /* with THINK_TAGS: the model's template already opens the tag, so an answer begins with thinking */
 #define PHI_QUIRK_THINK_OPEN ((uint64_t)1 << 33)
 #define PHI_QUIRK_TEXT_CALLS ((uint64_t)1 << 34) /* tool calls in the text become calls */
-/* correct names and arguments of calls that are nearly right; for any protocol */
+/* repair calls whose names or arguments are nearly right; for any protocol */
 #define PHI_QUIRK_REPAIR_CALLS ((uint64_t)1 << 35)
 
 typedef struct phi_model_header {

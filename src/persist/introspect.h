@@ -1,10 +1,10 @@
 /* introspect.h - for screens and debugging: figures of a lane's view, its newest messages, and the
    log as text.
 
-   phi_agent_explain tells which messages of a view are sent to a model, and why. Each function here
-   makes a view, takes as long as phi_thread_view, and returns its status on failure. Only
-   phi_thread_describe reads entries, and only those for which it writes a line. No function changes
-   anything; all are allowed during a run. Threads: the pumping thread. */
+   phi_agent_explain tells which messages of a view are sent to a model, and why.
+   phi_thread_describe makes a view, which takes as long as phi_thread_view, and reads only the
+   entries for which it writes a line. The functions here change nothing and are allowed during a
+   run. Threads: the pumping thread. */
 #ifndef PHI_PERSIST_INTROSPECT_H
 #define PHI_PERSIST_INTROSPECT_H
 
@@ -37,7 +37,7 @@ typedef struct phi_describe {
     /* describe the thread as it was before this entry (default: as it is now) */
     uint64_t before;
     uint32_t last;       /* the number of newest entries to describe (default 20; PHI_UNLIMITED) */
-    uint32_t text_bytes; /* the number of bytes of each text (default 200; PHI_UNLIMITED) */
+    uint32_t text_bytes; /* the most bytes shown of each text (default 200; PHI_UNLIMITED) */
 } phi_describe;
 
 /* Describes a thread for people: two lines of figures, then a line for each entry, oldest first.
