@@ -48,14 +48,14 @@ PHI_API phi_thread *phi_agent_thread(phi_agent agent);
    status. After any of these nothing changed. */
 PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 
-/* Describes which messages of the view the policy would send now, as text in the arena: a line for
-   each group, why the other groups are not sent, and which opaque blocks the agent's protocol does
-   not take. During a run of phi_prompt_with that has a policy, that policy is used. PHI_STALE,
-   PHI_BAD_ARG, PHI_NO_MEMORY. */
+/* Describes, as text in the arena, which messages of the view the policy would send now. Each group
+   has a line that says if the group is sent, or why not. The text also names the opaque blocks that
+   the agent's protocol does not take. During a run of phi_prompt_with that has a policy, that
+   policy is used. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
 
-/* Rewrites the agent's view like phi_thread_rewrite. During a run the rewrite is deferred until the
-   run has ended, after its last entry. An agent has at most one deferred rewrite: a newer one
+/* Rewrites the agent's view like phi_thread_rewrite. During a run the rewrite is deferred: phi
+   appends it after the run's last entry. An agent has at most one deferred rewrite: a newer one
    replaces it. PHI_EV_REWRITE reports the outcome, unless there is no memory. For a duplicate the
    event says that nothing was done; spans of entries that the agent forgot meanwhile are refused.
    switch_to in a deferred rewrite switches lanes after the run: the run's events are still about

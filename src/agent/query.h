@@ -1,10 +1,11 @@
 /* query.h - questions to a provider other than model calls: which models the provider has, and how
    many tokens a request would have.
 
-   A query is one HTTP request over the runtime's transport, or one for each page of a list;
-   phi_step drives it. A query is not a run: it has no events, no budget pays for it, phi_step does
-   not count it, tapes neither record nor play it, and there are no retries. No hook is called, so a
-   host whose keys come from PHI_HOOK_CREDENTIAL sets the key in the desc.
+   A query is one HTTP request over the runtime's transport; a list of several pages needs one
+   request for each page. phi_step drives the query. A query is not a run: it has no events, no
+   budget pays for it, phi_step does not count it, tapes neither record nor play it, and there are
+   no retries. No hook is called, so a host whose keys come from PHI_HOOK_CREDENTIAL sets the key in
+   the desc.
 
        phi_query *query = phi_models(rt, &model, NULL);
        while (phi_query_get(query).status == PHI_BUSY) phi_step(rt, 100);
@@ -41,7 +42,7 @@ typedef struct phi_query_info {
     /* result of phi_models, in the provider's order; NULL while the query is under way */
     const phi_model_info *models;
     size_t model_count;
-    /* true: the list is longer than phi reads, 100 pages or 10,000 models at most */
+    /* true: the list has more than phi reads, which is at most 100 pages and 10,000 models */
     bool more;
     uint64_t tokens; /* phi_count_tokens: the input tokens as the provider counts them */
 } phi_query_info;

@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/* A handle to a request and its outcome. The handle becomes stale with phi_response_free; when the
-   agent is freed or reset, has its messages replaced or begins a session; when the agent has
+/* A handle to a request and its outcome. The handle becomes stale when phi_response_free frees it;
+   when the agent is freed or reset, gets other messages or begins a session; when the agent has
    PHI_RESPONSES_KEPT newer responses; or when a later run forgets older entries
    (phi_agent_desc.memory.at_limit). */
 typedef struct phi_response {
@@ -53,8 +53,8 @@ typedef struct phi_response_info {
 } phi_response_info;
 
 /* A prompt, and settings for this request only. Zero means default for every field but text and
-   content. Give either text or content. The bytes must not be in a thread that this request
-   leaves. */
+   content. Give either text or content. If the request leaves a thread, the prompt must not point
+   into this thread. */
 typedef struct phi_prompt_desc {
     const char *text;           /* the prompt; copied */
     const phi_content *content; /* the blocks of a user message, instead of text; copied */

@@ -69,9 +69,9 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt);
    child of fork nothing is freed, and phi_last_error says so. */
 PHI_API void phi_runtime_free(phi_runtime *rt);
 
-/* Tells phi that an exception or a longjmp has left a callback, and also phi_step or the phi
-   function that called the callback. No function of phi may be on the stack any more. Afterwards
-   the runtime can only be freed, and phi_step returns PHI_MISUSE. phi_runtime_free calls the cancel
+/* Tells phi that an exception or a longjmp has left a callback together with the function of phi
+   that called it, such as phi_step. No function of phi may be on the stack any more. Afterwards the
+   runtime can only be freed, and phi_step returns PHI_MISUSE. phi_runtime_free calls the cancel
    functions of tools, which must not throw. Memory that the interrupted function was using is not
    given back to the allocator. */
 PHI_API void phi_runtime_abandon(phi_runtime *rt);

@@ -1,10 +1,10 @@
-/* facts.h - world facts: short texts with keys; models get facts when these change.
+/* facts.h - world facts: short texts with keys. phi tells a model the facts that are new or have
+   changed.
 
    A fact belongs to a scope: all agents of a runtime, a named group of agents, or one agent. Before
-   a model call an update message (phi_message.is_update) tells the model those facts that its agent
-   may know and that were not told yet: at first all of them, later only the changes. The update
-   enters the log and stays in the view, so each request is the previous one with new messages at
-   the end.
+   a model call phi adds an update message (phi_message.is_update) with facts that the agent may
+   know: at first all of them, later only the changes. The update enters the log and stays in the
+   view, so each request is the previous one with new messages at the end.
 
        [What you know now]
        king: is ill
@@ -74,9 +74,9 @@ PHI_API phi_status phi_fact_set(phi_fact_scope scope, const char *key, phi_str v
                                 uint64_t *version);
 /* Gets a fact of exactly this scope. PHI_NOT_FOUND: no such fact; PHI_STALE, PHI_BAD_ARG. */
 PHI_API phi_status phi_fact_get(phi_fact_scope scope, const char *key, phi_fact *out);
-/* Lists all facts of a scope, sorted by key, in the arena. With scope.known lists the facts that
-   the scope's agent knows, as the agent's next request would show them. PHI_STALE, PHI_BAD_ARG,
-   PHI_NO_MEMORY. */
+/* Lists all facts of a scope, sorted by key, in the arena. If scope.known is set, lists the facts
+   that the scope's agent knows, as the agent's next request would show them. PHI_STALE: the agent
+   is gone; PHI_BAD_ARG: a pointer is NULL, or there is no scope; PHI_NO_MEMORY. */
 PHI_API phi_status phi_fact_list(phi_fact_scope scope, phi_arena *arena, const phi_fact **out,
                                  size_t *count);
 

@@ -70,7 +70,7 @@ struct phi_transport {
 
 /* Reports the HTTP status and the header lines of the final answer. Each line has the form "Name:
    value\r\n". The lines are copied; bytes beyond 16 KiB are dropped. Call this once, before the
-   first push; otherwise it returns PHI_MISUSE. If http_status is a phi_transfer_stage, the call
+   first push; a second call returns PHI_MISUSE. If http_status is a phi_transfer_stage, the call
    reports this stage instead, without headers. Reporting stages is optional: a transport that
    reports none counts as connected from `open` on. */
 PHI_API phi_status phi_transfer_head(phi_transfer transfer, int http_status, const char *headers,

@@ -16,7 +16,8 @@ extern "C" {
 
 struct phi_rewrite;
 
-/* Owned by the agent, valid until `end` was called, or until `start` has returned a failure. */
+/* What a compactor should compact, and how far. The agent owns the request, which is valid until
+   `end` was called, or until `start` has returned a failure. */
 typedef struct phi_compaction_request {
     phi_agent agent;
     const struct phi_view_item *items; /* copies of the messages of the view */

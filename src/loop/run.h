@@ -29,10 +29,11 @@ typedef struct phi_limits {
 } phi_limits;
 
 /* What an agent may spend over its life, in all its runs and in those of the agents below it
-   (phi_agent_desc.parent). Before each turn phi reserves the highest possible cost of the model
-   call in this budget and in every budget above: the estimated input and max_tokens of output.
-   After the call its real cost is charged. So all agents together spend no more than the budget,
-   unless an estimate was too low. A budget with no room for a turn counts as a reached limit. */
+   (phi_agent_desc.parent). Before each turn phi reserves the most that the model call may cost, in
+   this budget and in every budget above. This amount is the estimated input plus max_tokens of
+   output. After the call its real cost is charged. So all agents together spend no more than the
+   budget, unless an estimate was too low. A budget with no room for a turn counts as a reached
+   limit. */
 typedef struct phi_budget {
     uint64_t max_tokens;   /* tokens of every kind, including cached tokens (default: none) */
     double max_cost;       /* dollars, needs the model's cost rates (default: none) */
