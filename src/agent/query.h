@@ -49,8 +49,8 @@ typedef struct phi_query_info {
 
 /* Begins to read the list of models that the provider of `model` has. Only protocol, base_url,
    api_key and headers of `model` are used; id may be NULL. Copied. desc NULL: all defaults. On
-   failure returns NULL, and phi_last_error has PHI_BAD_ARG, PHI_UNSUPPORTED (the protocol has no
-   list: Vertex, a model of the host's), PHI_MISUSE (the runtime is closing, or a tape is played) or
+   failure returns NULL, and phi_last_error has PHI_BAD_ARG, PHI_UNSUPPORTED (there is no list:
+   Vertex, or a host's own model), PHI_MISUSE (the runtime is closing, or a tape is played) or
    PHI_NO_MEMORY. */
 PHI_API phi_query *phi_models(phi_runtime *rt, const phi_model *model, const phi_query_desc *desc);
 
@@ -59,8 +59,8 @@ PHI_API phi_query *phi_models(phi_runtime *rt, const phi_model *model, const phi
    world facts would add are not counted. This call renders the whole request, so the agent may run
    or be freed meanwhile. desc NULL: all defaults. On failure returns NULL, and phi_last_error has
    PHI_STALE, PHI_MISUSE (there are no messages, the runtime is closing, or a tape is played),
-   PHI_UNSUPPORTED (the protocol has no such endpoint: Chat Completions, Azure, a model of the
-   host's), PHI_BAD_ARG (the model does not take a tool or the format) or PHI_NO_MEMORY. */
+   PHI_UNSUPPORTED (no endpoint counts tokens: Chat Completions, Azure, or a host's own model),
+   PHI_BAD_ARG (the model does not take a tool or the format) or PHI_NO_MEMORY. */
 PHI_API phi_query *phi_count_tokens(phi_agent agent, const phi_query_desc *desc);
 
 /* Returns the state of a query. A failure has kind, message and delay as for a model call. status

@@ -32,13 +32,14 @@ typedef enum phi_response_state {
     PHI_RESPONSE_CANCELLED
 } phi_response_state;
 
-/* The state of a request. The agent owns the pointers, which are valid as long as the response.
-   While a run over a thread in a store is active, message, text and loop_id are valid only until
-   the next phi_step: call phi_response_get again. */
+/* The state of a request. The agent owns the pointers, which are valid as long as the response. But
+   if the agent's thread is in a store, message, text and loop_id are valid only until the next
+   phi_step while the run is active: call phi_response_get again. */
 typedef struct phi_response_info {
     phi_response_state state;
     bool done;         /* the run has ended; also true for a stale handle */
-    phi_status status; /* the status of AGENT_END; PHI_BUSY while running; PHI_STALE */
+    /* the status of AGENT_END; PHI_BUSY: the run is active; PHI_STALE: the handle is stale */
+    phi_status status;
     phi_agent agent;
     phi_str loop_id;
     phi_str id;                 /* id of the request */
@@ -77,7 +78,7 @@ typedef struct phi_prompt_desc {
        with these names from the desc of phi_agent_restore. */
     const phi_tool *tools;
     size_t tool_count;
-    /* the names of the only tools to offer; not kept after the call (default: all are offered) */
+    /* offer only the tools with these names; borrowed until return (default: all are offered) */
     const char *const *allowed_tools;
     size_t allowed_count;
     /* Offer no tools. If no_tools, tools or allowed_tools is set, raw_tools are not offered

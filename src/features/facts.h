@@ -86,9 +86,9 @@ PHI_API phi_status phi_fact_list(phi_fact_scope scope, phi_arena *arena, const p
 PHI_API phi_status phi_fact_join(phi_agent agent, const char *group, bool join);
 
 /* phi_facts_save writes the facts of all agents and of the groups as JSON text into the arena.
-   phi_facts_load reads such a text; its facts replace all such facts of the runtime. PHI_BAD_ARG,
-   PHI_NO_MEMORY; phi_facts_load also PHI_PARSE and PHI_FULL, with a message in phi_last_error.
-   After any of these nothing changed. */
+   phi_facts_load reads such a text, and replaces all facts of these scopes in the runtime.
+   PHI_BAD_ARG, PHI_NO_MEMORY; phi_facts_load also PHI_PARSE and PHI_FULL, with a message in
+   phi_last_error. After any of these nothing changed. */
 PHI_API phi_status phi_facts_save(phi_runtime *rt, phi_arena *arena, phi_str *out);
 PHI_API phi_status phi_facts_load(phi_runtime *rt, phi_str json);
 

@@ -22,7 +22,7 @@ extern "C" {
 
 #define PHI_NOTE_FAILOVER "phi.failover" /* {"from":...,"to":...,"failure":...,"message":...} */
 
-enum { PHI_FAILOVER_MODELS_MOST = 16 }; /* without the agent's own model */
+enum { PHI_FAILOVER_MODELS_MOST = 16 }; /* not counting the agent's own model */
 
 /* A model to change to. Zero means default for every field but model.protocol and model.id. */
 typedef struct phi_failover_model {

@@ -8,8 +8,8 @@
 
    Effects are a JSON array of at most 64 objects, each with a member "op":
 
-       {"op":"merge","value":{...}}              members of the value take the place of those of the
-                                                 state; objects inside objects are merged, too
+       {"op":"merge","value":{...}}              members of the value replace those of the state;
+                                                 objects inside objects are merged, too
        {"op":"replace","value":{...}}            the state becomes the value
        {"op":"delete_keys","keys":["a","b"]}     removes these members; a missing one is no error
        {"op":"set_path","path":"/a/0","value":1} sets the value at a JSON Pointer (RFC 6901);

@@ -34,8 +34,8 @@ PHI_API phi_status phi_steer(phi_agent agent, const char *text);
 PHI_API phi_status phi_follow_up(phi_agent agent, const char *text);
 PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *source);
 
-/* Input for a queue, with all options. Zero means the default in every field but queue, and text or
-   content. */
+/* Input for a queue, with all options. Zero means default for every field but queue and text (or
+   content). */
 typedef struct phi_enqueue_desc {
     phi_input queue;            /* PHI_INPUT_STEERING, _FOLLOW_UP or _INJECTED */
     const char *text;           /* copied; give either text or content */

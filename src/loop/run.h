@@ -16,7 +16,7 @@ typedef struct phi_limits {
     uint32_t max_turns; /* model calls of one run (default 50; PHI_UNLIMITED) */
     /* input and output tokens of the whole run (default 1,000,000; UINT64_MAX: none) */
     uint64_t max_tokens;
-    /* measured like the deadlines below (default 600,000; PHI_UNLIMITED) */
+    /* time, measured as for phi_deadlines (default 600,000; PHI_UNLIMITED) */
     uint32_t max_duration_ms;
     double max_cost; /* dollars, needs the model's cost rates (default: none) */
     /* A reached limit does not end the run at once but pauses it (PHI_EV_PAUSED) until

@@ -26,6 +26,7 @@ typedef struct phi_ticket {
     uint32_t index, gen;
 } phi_ticket;
 
+/* Each comment says what happened and names the fields of phi_event that the kind sets. */
 typedef enum phi_event_kind {
     PHI_EV_AGENT_START = 1, /* a run began */
     PHI_EV_AGENT_END,       /* the run ended: status, usage; failure if the run failed */
@@ -49,8 +50,8 @@ typedef enum phi_event_kind {
     PHI_EV_TOOL_END,      /* message: the result; is_error */
     PHI_EV_ERROR,         /* text: a message; failure; status. The run ends after it */
     /* message: the answer so far, which the host should discard. Either the attempt failed, and the
-       model will be called again; or the text was thinking, and the deltas come again
-       (PHI_QUIRK_THINK_TAGS) */
+       model will be called again; or the text turned out to be thinking, and its deltas come again
+       as thinking (PHI_QUIRK_THINK_TAGS) */
     PHI_EV_RETRACT,
     /* failure; attempt, attempts; delay_ms until the next attempt; text: a log line */
     PHI_EV_RETRY,
@@ -166,9 +167,9 @@ typedef struct phi_event {
     /* in TURN_END, AGENT_END, SUBAGENT_END, THREAD_UPDATED; NULL: no answer or no memory */
     const phi_usage *usage;
     const struct phi_failure *failure; /* in ERROR, RETRY, FAILOVER; in AGENT_END after an error */
-    /* AGENT_END: the messages of the run, for phi_thread_message_at while the run's lane is active.
-       THREAD_UPDATED: message_count messages are in the thread. INPUT_DROPPED without a text:
-       message_count messages were dropped while the event queue was full. */
+    /* AGENT_END: the run's messages, as indices for phi_thread_message_at while the run's lane is
+       active. THREAD_UPDATED: message_count messages are in the thread. INPUT_DROPPED without a
+       text: message_count messages were dropped while the event queue was full. */
     size_t first_message, message_count;
     const struct phi_loop_info *loop;        /* in AGENT_START */
     const struct phi_compaction *compaction; /* in COMPACTION_... events */

@@ -42,11 +42,12 @@ typedef struct phi_pruned {
     size_t timestamp_count;
 } phi_pruned;
 
-/* A revert. A step has a name such as "n12": entry 12 of the thread. The JSON has the number. */
+/* A revert. A step has a name such as "n12", for entry 12 of the thread. The event's JSON has the
+   number instead. */
 typedef struct phi_reverted {
     phi_str category; /* "failure", "tangent", "completion", "step-summary" */
     phi_str target;
-    const phi_str *abandoned; /* the messages that were removed from the view */
+    const phi_str *abandoned; /* names of the messages removed from the view */
     size_t abandoned_count;
     phi_str summary; /* empty: none was given */
     bool applied;

@@ -92,9 +92,9 @@ typedef struct phi_request_options {
     int64_t seed;
     const char *service_tier; /* a name that the provider defines: "flex", "priority"; copied */
     /* JSON text of an object, merged into the body of each request over the model's `extra`.
-       Objects are merged deeply; other values replace. A member that phi itself writes is refused,
-       and the error names its path. Members that phi always writes are refused when `extra` is set,
-       others before the request is sent. Copied */
+       Objects are merged deeply; other values replace earlier ones. A member that phi itself writes
+       is refused, and the error names its path. Members that phi always writes are refused when
+       `extra` is set, others before the request is sent. Copied */
     const char *extra;
     bool disable_facts; /* requests contain no facts (features/facts.h) */
     /* emit PHI_EV_TURN_REQUEST with the request of each turn, before the turn's first attempt */
@@ -200,8 +200,8 @@ typedef struct phi_model {
     const phi_model_header *headers; /* more headers to send */
     size_t header_count;
     /* Only for anthropic_messages: the value of the header anthropic-version (default
-       "2023-06-01"). From "2026-10-21" on phi sends no sampling parameters, and sends the key as a
-       bearer token. The same header in `headers` overrides this field. */
+       "2023-06-01"). For "2026-10-21" and later versions phi sends no sampling parameters, and
+       sends the key as a bearer token. The same header in `headers` overrides this field. */
     const char *api_version;
     /* JSON text of an object, merged into the body of each request: docs/providers.md, "Anything
        else". A member that phi itself writes is refused, and the error names its path. (default:

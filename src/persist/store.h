@@ -77,8 +77,8 @@ PHI_API const struct phi__journal_ops *phi_store_journal(void);
 /* ---- a thread in a store ---- */
 
 /* Puts a thread into a store: from now on appended entries are also written to the store.
-   phi_thread_sync writes them; without it they are written at the end of each step, and at the end
-   of a turn or run before its event. Allowed during a run.
+   phi_thread_sync writes them at once. Otherwise phi writes them at the end of each step, and
+   before the event that ends a turn or a run. Allowed during a run.
    If the store already has a thread with this id, `thread` must be empty and is filled from the
    store (*torn as in phi_store.read). If not, the entries of `thread` are written first. The thread
    is locked in the store until it leaves the store or is freed. Leaving and freeing also write
