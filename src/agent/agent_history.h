@@ -51,7 +51,7 @@ PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 /* Describes, as text in the arena, which messages of the view the policy would send now. Each group
    has a line that says if the group is sent, or why not. The text also names the opaque blocks that
    the agent's protocol does not take. During a run of phi_prompt_with that has a policy, that
-   policy is used. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
+   policy is used. PHI_STALE: the agent is gone; PHI_BAD_ARG: a pointer is NULL; PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
 
 /* Rewrites the agent's view like phi_thread_rewrite. During a run the rewrite is deferred: phi
@@ -79,10 +79,11 @@ PHI_API phi_status phi_agent_replace_messages(phi_agent agent, const phi_message
                                               size_t count);
 
 /* phi_agent_messages_to_json writes the messages of the agent's thread into the arena as a JSON
-   array; during a run, the messages so far. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; the store's
-   status if evicted messages cannot be recalled. phi_agent_messages_from_json reads such a text and
-   replaces the history as phi_agent_replace_messages does. PHI_PARSE: the text cannot be read,
-   *error (if given) says why, and nothing changed. */
+   array; during a run, the messages so far. PHI_STALE: the agent is gone; PHI_BAD_ARG: a pointer is
+   NULL; PHI_NO_MEMORY; or the store's status if evicted messages cannot be recalled.
+   phi_agent_messages_from_json reads such a text and replaces the history as
+   phi_agent_replace_messages does. PHI_PARSE: the text cannot be read, *error (if given) says why,
+   and nothing changed. */
 PHI_API phi_status phi_agent_messages_to_json(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_status phi_agent_messages_from_json(phi_agent agent, phi_str json,
                                                 phi_parse_error *error);

@@ -49,9 +49,9 @@ typedef struct phi_query_info {
 
 /* Begins to read the list of models that the provider of `model` has. Only protocol, base_url,
    api_key and headers of `model` are used; id may be NULL. Copied. desc NULL: all defaults. On
-   failure returns NULL, and phi_last_error has PHI_BAD_ARG, PHI_UNSUPPORTED (there is no list:
-   Vertex, or a host's own model), PHI_MISUSE (the runtime is closing, or a tape is played) or
-   PHI_NO_MEMORY. */
+   failure returns NULL, and phi_last_error has PHI_BAD_ARG (a field of the model is missing or
+   wrong), PHI_UNSUPPORTED (there is no list: Vertex, or a host's own model), PHI_MISUSE (the
+   runtime is closing, or a tape is played) or PHI_NO_MEMORY. */
 PHI_API phi_query *phi_models(phi_runtime *rt, const phi_model *model, const phi_query_desc *desc);
 
 /* Asks the agent's provider to count the tokens of the request that the agent would send now:

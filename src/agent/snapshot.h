@@ -34,8 +34,9 @@ extern "C" {
 enum { PHI_SNAPSHOT_VERSION = 1 };
 
 /* Writes the agent as JSON text into the arena. Allowed at any time between two phi_steps. The
-   agent continues unchanged. PHI_MISUSE: called inside a callback; PHI_STALE, PHI_BAD_ARG,
-   PHI_NO_MEMORY; the store's status if evicted entries cannot be recalled. */
+   agent continues unchanged. PHI_MISUSE: called inside a callback; PHI_STALE: the agent is gone;
+   PHI_BAD_ARG: a pointer is NULL; PHI_NO_MEMORY; or the store's status if evicted entries cannot be
+   recalled. */
 PHI_API phi_status phi_agent_snapshot(phi_agent agent, phi_arena *arena, phi_str *out);
 
 typedef enum phi_restore_run {
@@ -66,9 +67,10 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
    the agents below it. Each call works for about step_budget_us. PHI_BUSY: there is more, call
    again. Until the last call the runtime is paused: phi_step does nothing, but events can be
    popped. If the host changes an agent meanwhile, the agent is written as it is when its line ends;
-   a freed agent is left out. If arena is NULL, gives up the snapshot. PHI_OK: the text is complete.
-   PHI_MISUSE: called inside a callback, or during phi_runtime_restore; PHI_BAD_ARG, PHI_NO_MEMORY;
-   the status of a store. After any of these except PHI_MISUSE the snapshot is given up. */
+   a freed agent is left out. If arena is NULL, the call gives up the snapshot and returns PHI_OK.
+   PHI_OK: the text is complete. PHI_MISUSE: called inside a callback, or during
+   phi_runtime_restore. PHI_BAD_ARG: out is NULL. Otherwise PHI_NO_MEMORY or a store's status. After
+   any failure except PHI_MISUSE the snapshot is given up. */
 PHI_API phi_status phi_runtime_snapshot(phi_runtime *rt, phi_arena *arena, phi_str *out);
 
 /* Zero means default for every field but desc_fn. */

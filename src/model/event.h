@@ -167,9 +167,9 @@ typedef struct phi_event {
     /* in TURN_END, AGENT_END, SUBAGENT_END, THREAD_UPDATED; NULL: no answer or no memory */
     const phi_usage *usage;
     const struct phi_failure *failure; /* in ERROR, RETRY, FAILOVER; in AGENT_END after an error */
-    /* AGENT_END: the run's messages, as indices for phi_thread_message_at while the run's lane is
-       active. THREAD_UPDATED: message_count messages are in the thread. INPUT_DROPPED without a
-       text: message_count messages were dropped while the event queue was full. */
+    /* AGENT_END: index and number of the run's messages, for phi_thread_message_at while the run's
+       lane is active. THREAD_UPDATED: message_count messages are in the thread. INPUT_DROPPED
+       without a text: message_count messages were dropped while the event queue was full. */
     size_t first_message, message_count;
     const struct phi_loop_info *loop;        /* in AGENT_START */
     const struct phi_compaction *compaction; /* in COMPACTION_... events */
