@@ -24,7 +24,7 @@ typedef struct phi_preflight_desc {
     size_t message_count;
     const phi_tool *tools;
     size_t tool_count;
-    /* A desc, whose thinking, temperature, options, extra and raw tools are checked for its model
+    /* A desc. Its thinking, temperature, options, extra and raw tools are checked against its model
        (default: none) */
     const phi_agent_desc *settings;
     /* An agent: checks if its next request would leave out thinking of earlier answers. (After a

@@ -39,7 +39,7 @@ PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
    stay, and forgotten entries are left out. The settings are those of the agent's
    phi_compactor_model, or the defaults. phi_abort and phi_stop end the work. Pumping thread.
    PHI_OK: one PHI_EV_REWRITE will report the outcome with status and message, unless the history is
-   replaced first, or the agent is freed. The event's status is PHI_REFUSED if, among other reasons,
+   replaced or the agent is freed first. The event's status is PHI_REFUSED if, among other reasons,
    the summary is no shorter than the messages that it would replace.
    Another status: nothing changed, and phi_last_error has a message. PHI_BUSY: another summary is
    being written; PHI_BAD_ARG: the range cuts a group or a message that replaces others;

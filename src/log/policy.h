@@ -41,7 +41,8 @@ typedef struct phi_policy {
     /* the part of max_input_tokens that is kept free for the answer (default 2,000) */
     uint64_t reserve_output_tokens;
     bool no_reserve; /* reserve nothing */
-    /* a limit that applies after max_turns and never cuts the newest turn (default: none) */
+    /* the most messages to send; this limit applies after max_turns and never cuts the newest turn
+       (default: no limit) */
     uint32_t max_messages;
     uint32_t max_turns;       /* number of newest turns that are sent (default: no limit) */
     uint32_t keep_last_turns; /* number of newest turns that are always sent (default 3) */

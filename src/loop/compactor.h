@@ -40,9 +40,9 @@ typedef struct phi_compactor {
        failure. A rewrite that is stale or saves nothing counts as a failure. So does a rewrite that
        leaves the model nothing to see; PHI_EV_WARNING then says so. */
     phi_status (*poll)(void *user_data, void *job, struct phi_rewrite *out);
-    /* Ends a job that is done or no longer needed: phi does not use it after this call. Also called
-       when the agent is freed or its history is replaced. `end` must not call any function with
-       this agent. */
+    /* Ends a job that is done or no longer needed. phi does not use the job after this call. Also
+       called when the agent is freed or its history is replaced. `end` must not call any function
+       with this agent. */
     void (*end)(void *user_data, void *job);
     void *user_data;
 } phi_compactor;

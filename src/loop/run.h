@@ -37,7 +37,7 @@ typedef struct phi_limits {
 typedef struct phi_budget {
     uint64_t max_tokens;   /* tokens of every kind, including cached tokens (default: none) */
     double max_cost;       /* dollars, needs the model's cost rates (default: none) */
-    uint64_t max_requests; /* model calls without retries (default: none) */
+    uint64_t max_requests; /* model calls, not counting retries (default: none) */
 } phi_budget;
 
 /* What an agent does when its history nears memory.limit_bytes. The agent does so at the start of
