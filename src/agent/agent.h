@@ -131,14 +131,14 @@ typedef enum phi_set {
     PHI_SET_TEXTS = 1 << 28     /* NULL: phi's own texts */
 } phi_set;
 
-/* Changes an agent: takes the fields with bits in `fields` from `to` and checks and copies them as
-   phi_agent_new does; zero means the default. Sets either all of these fields or none. Other fields
-   of `to` are ignored. Values that are set between runs are used from the next run on. Values that
-   are set during a run are used from the run's next model call on (deadlines and retries: from the
-   next attempt; budget, queues and repeat limits: at once). `to` may be a desc from
-   phi_agent_get_desc, which returns the new values from now on. PHI_BUSY: a run is active, and a
-   field cannot be set during a run; PHI_MISUSE: the agent belongs to phi_run; PHI_BAD_ARG,
-   PHI_UNSUPPORTED: phi_last_error names the field; PHI_STALE, PHI_NO_MEMORY. */
+/* Changes an agent: takes from `to` the fields whose bits are in `fields`. They are checked and
+   copied as by phi_agent_new; zero means the default. Sets either all of these fields or none.
+   Other fields of `to` are ignored. Values that are set between runs are used from the next run on.
+   Values that are set during a run are used from the run's next model call on (deadlines and
+   retries: from the next attempt; budget, queues and repeat limits: at once). `to` may be a desc
+   from phi_agent_get_desc. Afterwards phi_agent_get_desc returns the new values. PHI_BUSY: a run is
+   active, and a field cannot be set during a run; PHI_MISUSE: the agent belongs to phi_run;
+   PHI_BAD_ARG, PHI_UNSUPPORTED: phi_last_error names the field; PHI_STALE, PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_set(phi_agent agent, const phi_agent_desc *to, uint32_t fields);
 
 /* Removes the history and the messages in both queues, and starts a new session id. Needs no memory

@@ -23,7 +23,8 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes);
    threads. */
 PHI_API void phi_thread_free(phi_thread *thread);
 
-/* Zero means default for every field but agent and thread. Borrowed until phi_run returns. */
+/* The options of a one-shot run, borrowed until phi_run returns. Zero means default for every field
+   but agent and thread. */
 typedef struct phi_run_desc {
     const phi_agent_desc *agent; /* the settings of the run; copied as phi_agent_new does */
     phi_thread *thread;          /* borrowed until the run has ended */

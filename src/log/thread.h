@@ -175,7 +175,7 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
 /* A note by phi: the deferred rewrite, or null if none is deferred now (phi_agent_rewrite). */
 #define PHI_NOTE_DEFERRED "phi.deferred_rewrite"
 #define PHI_NOTE_ABORT "phi.abort" /* phi_abort_run: {"loop_id":...,"reason":...} */
-/* The group of parallel runs of an evaluation (phi_evaluate), after its branches:
+/* A note by phi after the branches of an evaluation (phi_evaluate): the group of its parallel runs.
    {"session_id":...,"loop_ids":[...],"lanes":[...],"selected_loop_id":...,"selected_index":N,
    "evaluation_usage":{...}}. phi_session_of_thread reads this note. */
 #define PHI_NOTE_PARALLEL "phi.parallel"

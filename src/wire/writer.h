@@ -15,8 +15,8 @@ extern "C" {
 typedef struct phi_answer phi_answer;
 
 /* Append text or thinking to the open block, or to a new block if the open one is of another kind.
-   signature: the provider's token, which must be sent back with this thinking. It ends the block;
-   an empty signature does not. */
+   signature: the provider's token, which must be sent back with this thinking. The signature ends
+   the block; an empty one does not. */
 PHI_API void phi_answer_text(phi_answer *answer, phi_str bytes);
 PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes, phi_str signature);
 
