@@ -32,8 +32,8 @@ typedef struct phi_runtime_desc {
     /* For a host's own event loop instead of phi's poller: the host watches fd for `want`
        (PHI_WATCH_ bits; 0: stop watching) and calls phi_ready. (default: phi polls) */
     void (*watch_fn)(void *user_data, intptr_t fd, int want);
-    /* The clock, which never goes back (default: the system's). Of the time between two steps,
-       deadlines count at most one second: docs/loop.md, "Which time counts". */
+    /* The clock, which never goes back (default: the system's). Deadlines count at most one second
+       of the time between two steps (docs/loop.md, "Which time counts"). */
     uint64_t (*clock_us_fn)(void *user_data);
     /* source of random bytes (default: the system's) */
     void (*random_fn)(void *user_data, void *out, size_t len);

@@ -68,9 +68,9 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
    again. Until the last call the runtime is paused: phi_step does nothing, but events can be
    popped. If the host changes an agent meanwhile, the agent is written as it is when its line ends;
    a freed agent is left out. If arena is NULL, the call gives up the snapshot and returns PHI_OK.
-   PHI_OK: the text is complete. PHI_MISUSE: called inside a callback, or during
-   phi_runtime_restore. PHI_BAD_ARG: out is NULL. Otherwise PHI_NO_MEMORY or a store's status. After
-   any failure except PHI_MISUSE the snapshot is given up. */
+   Otherwise PHI_OK means that the text is complete. PHI_MISUSE: called inside a callback, or during
+   phi_runtime_restore. PHI_BAD_ARG: out is NULL. PHI_NO_MEMORY, or a store's status. After any
+   failure except PHI_MISUSE the snapshot is given up. */
 PHI_API phi_status phi_runtime_snapshot(phi_runtime *rt, phi_arena *arena, phi_str *out);
 
 /* Zero means default for every field but desc_fn. */
@@ -90,11 +90,11 @@ typedef struct phi_restore_desc {
    runtime. Agents that the runtime already has stay. On failure the agents made so far are freed
    and facts are as before, but threads that these agents began in stores remain there. (A call
    inside a callback, or with a missing argument, changes nothing.) Each call makes at least one
-   agent. PHI_BUSY: call again with the same arguments; until then the runtime is paused as above.
-   To give up, call it with an empty text. *agents, in the arena, has the agents by index; rt is
-   NULL for an agent that was left out. PHI_OK: all agents are made. PHI_MISUSE, PHI_PARSE,
-   PHI_UNSUPPORTED, PHI_NO_MEMORY and others are as for phi_agent_restore; phi_last_error has a
-   message. */
+   agent. PHI_BUSY: call again with the same arguments; until then the runtime is paused, as during
+   phi_runtime_snapshot. To give up, call it with an empty text. *agents, in the arena, has the
+   agents by index; rt is NULL for an agent that was left out. PHI_OK: all agents are made.
+   PHI_MISUSE, PHI_PARSE, PHI_UNSUPPORTED, PHI_NO_MEMORY and others are as for phi_agent_restore;
+   phi_last_error has a message. */
 PHI_API phi_status phi_runtime_restore(phi_runtime *rt, phi_str text, const phi_restore_desc *desc,
                                        phi_arena *arena, const phi_agent **agents, size_t *count);
 

@@ -26,10 +26,11 @@ extern "C" {
    - Results are cut to tool_output_max_lines.
    - Each answer before the last keep_recent_messages becomes one line, and its results are removed.
    - Everything between the first keep_first_messages and the last keep_recent_messages is removed,
-     and a marker says how many messages were removed. If the list still does not fit, the newest
-     messages that fit after a marker stay. If not even the newest message fits with a marker, the
-     newest messages that fit stay, without a marker. If the first message is a user message that
-     begins as a summary ("[Summary] "), it stays, unless the newest message does not fit with it.
+     and a marker says how many messages were removed. If the list still does not fit, only a marker
+     and the newest messages that fit after it stay. If not even the newest message fits with a
+     marker, the newest messages that fit stay, without a marker. If the first message is a user
+     message that begins as a summary ("[Summary] "), it stays, unless the newest message does not
+     fit with it.
    If an earlier marker is among the removed messages, the new marker adds the number that the
    earlier one names. The resulting list never exceeds the budget (it may be empty), and a result is
    never separated from its call. The list is in the arena; its messages belong to the caller or are

@@ -3,8 +3,8 @@
    A provider is a table of functions with a name; phi_model.protocol selects a provider by its
    name. There are two kinds. In process (open, poll, close): a language model on a thread or a
    device of the host, a script, or a substitute for tests. phi_step polls such a provider, and the
-   provider writes the text that it has by then. Over HTTP (encode, event, end): the provider makes
-   the request and reads the answer's stream; phi does the rest (connections, deadlines, retries,
+   provider writes the text that is ready. Over HTTP (encode, event, end): the provider makes the
+   request and reads the answer's stream; phi does the rest (connections, deadlines, retries,
    cancelling). Both kinds get messages that are already translated for the model, by phi_translate
    or by the agent's translate_fn. */
 #ifndef PHI_LOOP_PROVIDER_H

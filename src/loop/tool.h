@@ -81,9 +81,9 @@ typedef struct phi_tool {
        optional properties may be null in it, and `start` gets the arguments without these nulls. A
        schema that cannot be adapted makes the model call fail with a message. */
     bool strict;
-    /* Called inside phi_step for each value of the arguments as the value arrives: once for each,
-       in their order. The values are provisional: the call may never start. `field` and its strings
-       are valid until on_field returns. (default: none) */
+    /* Called inside phi_step once for each value of the arguments, in their order, as soon as the
+       value has arrived. The values are provisional: the call may never start. `field` and its
+       strings are valid until on_field returns. (default: none) */
     void (*on_field)(void *user_data, const phi_field *field);
     bool may_repeat; /* the tool polls: repeated identical calls are not counted as a loop */
     /* The tool calls phi_call_edit with a revert. When a tool result enters the history of an agent

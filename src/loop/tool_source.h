@@ -1,5 +1,5 @@
-/* tool_source.h - tools that come and go while an agent exists: those of a server, or of a place in
-   a game.
+/* tool_source.h - tools that come and go while an agent exists, such as the tools of a server, or
+   of a place in a game.
 
        static const phi_tool_source *const sources[] = {&doors};
        desc.tool_options.sources = sources;

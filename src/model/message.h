@@ -24,7 +24,7 @@ typedef enum phi_content_kind {
     PHI_CONTENT_IMAGE,
     PHI_CONTENT_THINKING,
     PHI_CONTENT_TOOL_CALL,
-    /* A block that only its own protocol understands (a hosted tool's call or result, a
+    /* A block that only the protocol it came from understands (a hosted tool's call or result, a
        compaction). It is sent back byte for byte to that protocol, and left out for others. */
     PHI_CONTENT_OPAQUE,
     PHI_CONTENT_DOCUMENT, /* a PDF or a text, in data, text or url; name is the title */

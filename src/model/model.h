@@ -203,8 +203,8 @@ typedef struct phi_model {
        "2023-06-01"). For "2026-10-21" and later versions phi sends no sampling parameters, and
        sends the key as a bearer token. The same header in `headers` overrides this field. */
     const char *api_version;
-    /* JSON text of an object, merged into the body of each request: docs/providers.md, "Anything
-       else". A member that phi itself writes is refused, and the error names its path. (default:
+    /* JSON text of an object, merged into the body of each request (docs/providers.md, "Anything
+       else"). A member that phi itself writes is refused, and the error names its path. (default:
        none) */
     const char *extra;
     /* The code of the protocol; presets set it. (default: the codec in phi_runtime_desc.codecs with
