@@ -37,7 +37,7 @@ typedef enum phi_response_state {
    phi_step while the run is active: call phi_response_get again. */
 typedef struct phi_response_info {
     phi_response_state state;
-    bool done;         /* the run has ended; also true for a stale handle */
+    bool done; /* the run has ended; also true for a stale handle */
     /* the status of AGENT_END; PHI_BUSY: the run is active; PHI_STALE: the handle is stale */
     phi_status status;
     phi_agent agent;

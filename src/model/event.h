@@ -50,8 +50,8 @@ typedef enum phi_event_kind {
     PHI_EV_TOOL_END,      /* message: the result; is_error */
     PHI_EV_ERROR,         /* text: a message; failure; status. The run ends after it */
     /* message: the answer so far, which the host should discard. Either the attempt failed, and phi
-       will call the model again; or the text turned out to be thinking, and its deltas come again
-       as thinking (PHI_QUIRK_THINK_TAGS) */
+       will call the model again; or a text turned out to be thinking, and all deltas come again
+       (PHI_QUIRK_THINK_TAGS) */
     PHI_EV_RETRACT,
     /* failure; attempt, attempts; delay_ms until the next attempt; text: a log line */
     PHI_EV_RETRY,
