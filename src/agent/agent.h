@@ -15,7 +15,7 @@ extern "C" {
 PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc);
 
 /* Gets the agent's current desc, with defaults filled in. The agent owns the strings and arrays;
-   they are valid until the agent is freed or their field is set again. profile is NULL, since the
+   they are valid until the agent is freed or the field is set again. profile is NULL, since the
    profile's values are in the other fields. PHI_STALE. */
 PHI_API phi_status phi_agent_get_desc(phi_agent agent, phi_agent_desc *out);
 
@@ -28,11 +28,11 @@ PHI_API void phi_agent_free(phi_agent agent);
 
 PHI_API bool phi_agent_alive(phi_agent agent); /* any thread may call this */
 
-/* True if the agent's current model takes blocks of this kind and type. For tools that can return
-   such blocks: (PHI_CONTENT_DOCUMENT, "application/pdf"), (PHI_CONTENT_AUDIO, "audio/wav"). A
-   document without a type is passed as its text, which every model takes. False for thinking, calls
-   and opaque blocks, for documents and audio if a phi_provider answers, and for a stale agent.
-   Pumping thread. */
+/* True if the agent's current model takes blocks of this kind and type. A tool that can return such
+   blocks should ask first, for example with PHI_CONTENT_DOCUMENT and "application/pdf", or with
+   PHI_CONTENT_AUDIO and "audio/wav". A document without a type is passed as its text, which every
+   model takes. False for thinking, calls and opaque blocks, for documents and audio if a
+   phi_provider answers, and for a stale agent. Pumping thread. */
 PHI_API bool phi_agent_takes(phi_agent agent, phi_content_kind kind, phi_str mime_type);
 
 /* ---- beginning a run ---- */
@@ -42,10 +42,10 @@ PHI_API bool phi_agent_takes(phi_agent agent, phi_content_kind kind, phi_str mim
 PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
 
 /* Starts a run that continues the history without a new message: after an error, a limit or an
-   abort. PHI_CONTINUATION_INITIAL counts as PHI_CONTINUATION_DEFAULT. First gives an error result
-   to calls that have no result because the process ended while they ran. PHI_MISUSE: there are no
-   messages, or the last message in view is an answer without tool calls. Other statuses are those
-   of phi_prompt. */
+   abort. PHI_CONTINUATION_INITIAL counts as PHI_CONTINUATION_DEFAULT. Before the run, calls that
+   have no result because the process ended while they ran get an error result. PHI_MISUSE: there
+   are no messages, or the last message in view is an answer without tool calls. Other statuses are
+   those of phi_prompt. */
 PHI_API phi_status phi_continue(phi_agent agent, phi_continuation kind);
 
 /* Compacts the view now, whatever its size, in a separate run without a model call. The events are
@@ -88,8 +88,8 @@ PHI_API phi_status phi_budget_raise(phi_agent agent, const phi_raise *by);
 
 /* The fields that phi_agent_set can take from a desc. Some can be set during a run, as their
    comments say. All other fields of a desc stay as they were when the agent was made: ids, parent,
-   profile, user_data, tool_options.sources and result_directory, memory, store and thread_id (for
-   these two see phi_agent_use_thread), input.first_turn_trigger, workspace, translate_fn and
+   profile, user_data, tool_options.sources and result_directory, memory, store, thread_id
+   (phi_agent_use_thread changes the thread), input.first_turn_trigger, workspace, translate_fn and
    token_counter. */
 typedef enum phi_set {
     /* The model can be changed in the middle of a conversation. The new model also replaces a model
@@ -131,14 +131,14 @@ typedef enum phi_set {
     PHI_SET_TEXTS = 1 << 28     /* NULL: phi's own texts */
 } phi_set;
 
-/* Changes an agent: takes the fields with bits in `fields` from `to` and checks and copies them as
-   phi_agent_new does; zero means the default. Sets either all of these fields or none. Other fields
-   of `to` are ignored. The new values are used from the next run on. Fields that are set during a
-   run are used from the run's next model call on (deadlines and retries: from the next attempt;
-   budget, queues and repeat limits: at once). `to` may be a desc from phi_agent_get_desc, which
-   returns the new values from now on. PHI_BUSY: a run is active, and a field cannot be set during a
-   run; PHI_MISUSE: the agent belongs to phi_run; PHI_BAD_ARG, PHI_UNSUPPORTED: phi_last_error names
-   the field; PHI_STALE, PHI_NO_MEMORY. */
+/* Changes an agent: takes from `to` the fields whose bits are in `fields`. They are checked and
+   copied as by phi_agent_new; zero means the default. Sets either all of these fields or none.
+   Other fields of `to` are ignored. Values that are set between runs are used from the next run on.
+   Values that are set during a run are used from the run's next model call on (deadlines and
+   retries: from the next attempt; budget, queues and repeat limits: at once). `to` may be a desc
+   from phi_agent_get_desc. Afterwards phi_agent_get_desc returns the new values. PHI_BUSY: a run is
+   active, and a field cannot be set during a run; PHI_MISUSE: the agent belongs to phi_run;
+   PHI_BAD_ARG, PHI_UNSUPPORTED: phi_last_error names the field; PHI_STALE, PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_set(phi_agent agent, const phi_agent_desc *to, uint32_t fields);
 
 /* Removes the history and the messages in both queues, and starts a new session id. Needs no memory

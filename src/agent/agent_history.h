@@ -48,25 +48,25 @@ PHI_API phi_thread *phi_agent_thread(phi_agent agent);
    status. After any of these nothing changed. */
 PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 
-/* Describes which messages of the view the policy would send now, as text in the arena: a line for
-   each group, why the other groups are not sent, and which opaque blocks the agent's protocol does
-   not take. During a run of phi_prompt_with that has a policy, that policy is used. PHI_STALE,
-   PHI_BAD_ARG, PHI_NO_MEMORY. */
+/* Describes, as text in the arena, which messages of the view the policy would send now. Each group
+   has a line that says if the group is sent, or why not. The text also names the opaque blocks that
+   the agent's protocol does not take. During a run of phi_prompt_with that has a policy, that
+   policy is used. PHI_STALE: the agent is gone; PHI_BAD_ARG: a pointer is NULL; PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
 
-/* Rewrites the agent's view like phi_thread_rewrite. During a run the rewrite is deferred until the
-   run has ended, after its last entry. An agent has at most one deferred rewrite: a newer one
-   replaces it. PHI_EV_REWRITE reports the outcome, unless there is no memory. For a duplicate the
-   event says that nothing was done; spans of entries that the agent forgot meanwhile are refused.
-   switch_to in a deferred rewrite switches lanes after the run: the run's events are still about
+/* Rewrites the agent's view like phi_thread_rewrite. During a run the rewrite is deferred: phi
+   appends it after the run's last entry. An agent has at most one deferred rewrite: a newer one
+   replaces it. PHI_EV_REWRITE reports the outcome, unless there is no memory. A duplicate does
+   nothing, and the event says so. A rewrite of entries that the agent forgot meanwhile is refused.
+   A deferred rewrite with switch_to switches lanes after the run. The run's events are still about
    the run's own lane, but phi_thread_message_at then reads the new lane. Copied. A deferred rewrite
-   always has an op_id (phi_agent_info), and a note of the log holds the rewrite
-   (PHI_NOTE_DEFERRED): if the process ends before the run does, the next agent that opens the
-   thread from its store applies the rewrite. If rewrite is NULL, the deferred rewrite is withdrawn:
-   it is not applied, and PHI_EV_REWRITE has PHI_CANCELLED. PHI_NOT_FOUND: no rewrite is deferred.
-   PHI_BAD_ARG: the rewrite is not valid or, during a run, could never become valid. PHI_BUSY: the
-   agent belongs to a phi_run that is over, and another run uses its thread. PHI_STALE,
-   PHI_NO_MEMORY. After any of these nothing changed. */
+   always has an op_id (phi_agent_info). A note of the log holds the rewrite (PHI_NOTE_DEFERRED). So
+   if the process ends before the run does, the next agent that opens the thread from its store
+   applies the rewrite. If rewrite is NULL, the deferred rewrite is withdrawn: it is not applied,
+   and PHI_EV_REWRITE has PHI_CANCELLED. PHI_NOT_FOUND: no rewrite is deferred. PHI_BAD_ARG: the
+   rewrite is not valid or, during a run, could never become valid. PHI_BUSY: the agent belongs to a
+   phi_run that is over, and another run uses its thread. PHI_STALE, PHI_NO_MEMORY. After any of
+   these nothing changed. */
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
 
 /* Replaces the history by copies of these messages; count 0 leaves it empty. Queued events are
@@ -79,10 +79,11 @@ PHI_API phi_status phi_agent_replace_messages(phi_agent agent, const phi_message
                                               size_t count);
 
 /* phi_agent_messages_to_json writes the messages of the agent's thread into the arena as a JSON
-   array; during a run, the messages so far. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; the store's
-   status if evicted messages cannot be recalled. phi_agent_messages_from_json reads such a text and
-   replaces the history as phi_agent_replace_messages does. PHI_PARSE: the text cannot be read,
-   *error (if given) says why, and nothing changed. */
+   array; during a run, the messages so far. PHI_STALE: the agent is gone; PHI_BAD_ARG: a pointer is
+   NULL; PHI_NO_MEMORY; or the store's status if evicted messages cannot be recalled.
+   phi_agent_messages_from_json reads such a text and replaces the history as
+   phi_agent_replace_messages does. PHI_PARSE: the text cannot be read, *error (if given) says why,
+   and nothing changed. */
 PHI_API phi_status phi_agent_messages_to_json(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_status phi_agent_messages_from_json(phi_agent agent, phi_str json,
                                                 phi_parse_error *error);

@@ -1,4 +1,5 @@
-/* dry_run.h - before a request: what the provider would refuse, and what phi would leave out. */
+/* dry_run.h - finds, before a request is sent, what the provider would refuse and what phi would
+   leave out. */
 #ifndef PHI_AGENT_DRY_RUN_H
 #define PHI_AGENT_DRY_RUN_H
 
@@ -23,7 +24,7 @@ typedef struct phi_preflight_desc {
     size_t message_count;
     const phi_tool *tools;
     size_t tool_count;
-    /* A desc, whose thinking, temperature, options, extra and raw tools are checked for its model
+    /* A desc. Its thinking, temperature, options, extra and raw tools are checked against its model
        (default: none) */
     const phi_agent_desc *settings;
     /* An agent: checks if its next request would leave out thinking of earlier answers. (After a
@@ -40,9 +41,9 @@ typedef struct phi_preflight_desc {
    PHI_OK: the transcript is accepted, each setting is sent unchanged, and no thinking is left out
    (a model of the host gets everything).
    PHI_BAD_ARG: an argument is missing; or the transcript has a fault, and `message` names its place
-   ("messages[3]: tool call \"x\" has no result"); or an option has no such value; or an extra is
-   not a JSON object or has a member that phi writes itself; or the agent's model cannot give the
-   agent's format.
+   ("messages[3]: tool call \"x\" has no result"); or an option is not valid; or an extra is not a
+   JSON object or has a member that phi writes itself; or the agent's model cannot give the agent's
+   format.
    PHI_UNSUPPORTED: there is no such protocol; or settings are left out or lowered, and `message`
    lists each ("top_k is not sent; thinking is lowered to high; tool_options.raw_tools[0] is for
    anthropic_messages"); or thinking is left out, and `message` lists each cause ("the thinking of 2

@@ -16,13 +16,15 @@ extern "C" {
    NULL: no memory. The caller frees the thread with phi_thread_free. Pumping thread. */
 PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes);
 
-/* Frees a thread; NULL is harmless. While a run uses the thread nothing is freed, and
-   phi_last_error has PHI_BUSY; for an agent's own thread PHI_MISUSE. Queued events of the thread's
-   runs are purged, and pointers in popped events become invalid. Do not call it after
-   phi_runtime_free, which frees the remaining threads. */
+/* Frees a thread; NULL is harmless. While a run uses the thread, nothing is freed, and
+   phi_last_error has PHI_BUSY. For an agent's own thread nothing is freed either, and
+   phi_last_error has PHI_MISUSE. Queued events of the thread's runs are purged, and pointers in
+   popped events become invalid. Do not call it after phi_runtime_free, which frees the remaining
+   threads. */
 PHI_API void phi_thread_free(phi_thread *thread);
 
-/* Zero means default for every field but agent and thread. Borrowed until phi_run returns. */
+/* The options of a one-shot run, borrowed until phi_run returns. Zero means default for every field
+   but agent and thread. */
 typedef struct phi_run_desc {
     const phi_agent_desc *agent; /* the settings of the run; copied as phi_agent_new does */
     phi_thread *thread;          /* borrowed until the run has ended */

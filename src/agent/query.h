@@ -1,10 +1,11 @@
 /* query.h - questions to a provider other than model calls: which models the provider has, and how
    many tokens a request would have.
 
-   A query is one HTTP request over the runtime's transport, or one for each page of a list;
-   phi_step drives it. A query is not a run: it has no events, no budget pays for it, phi_step does
-   not count it, tapes neither record nor play it, and there are no retries. No hook is called, so a
-   host whose keys come from PHI_HOOK_CREDENTIAL sets the key in the desc.
+   A query is one HTTP request over the runtime's transport; a list of several pages needs one
+   request for each page. phi_step drives the query. A query is not a run: it has no events, no
+   budget pays for it, phi_step does not count it, tapes neither record nor play it, and there are
+   no retries. No hook is called, so a host whose keys come from PHI_HOOK_CREDENTIAL sets the key in
+   the desc.
 
        phi_query *query = phi_models(rt, &model, NULL);
        while (phi_query_get(query).status == PHI_BUSY) phi_step(rt, 100);
@@ -41,16 +42,16 @@ typedef struct phi_query_info {
     /* result of phi_models, in the provider's order; NULL while the query is under way */
     const phi_model_info *models;
     size_t model_count;
-    /* true: the list is longer than phi reads, 100 pages or 10,000 models at most */
+    /* true: the list has more than phi reads, which is at most 100 pages and 10,000 models */
     bool more;
     uint64_t tokens; /* phi_count_tokens: the input tokens as the provider counts them */
 } phi_query_info;
 
 /* Begins to read the list of models that the provider of `model` has. Only protocol, base_url,
    api_key and headers of `model` are used; id may be NULL. Copied. desc NULL: all defaults. On
-   failure returns NULL, and phi_last_error has PHI_BAD_ARG, PHI_UNSUPPORTED (the protocol has no
-   list: Vertex, a model of the host's), PHI_MISUSE (the runtime is closing, or a tape is played) or
-   PHI_NO_MEMORY. */
+   failure returns NULL, and phi_last_error has PHI_BAD_ARG (a field of the model is missing or
+   wrong), PHI_UNSUPPORTED (there is no list: Vertex, or a host's own model), PHI_MISUSE (the
+   runtime is closing, or a tape is played) or PHI_NO_MEMORY. */
 PHI_API phi_query *phi_models(phi_runtime *rt, const phi_model *model, const phi_query_desc *desc);
 
 /* Asks the agent's provider to count the tokens of the request that the agent would send now:
@@ -58,8 +59,8 @@ PHI_API phi_query *phi_models(phi_runtime *rt, const phi_model *model, const phi
    world facts would add are not counted. This call renders the whole request, so the agent may run
    or be freed meanwhile. desc NULL: all defaults. On failure returns NULL, and phi_last_error has
    PHI_STALE, PHI_MISUSE (there are no messages, the runtime is closing, or a tape is played),
-   PHI_UNSUPPORTED (the protocol has no such endpoint: Chat Completions, Azure, a model of the
-   host's), PHI_BAD_ARG (the model does not take a tool or the format) or PHI_NO_MEMORY. */
+   PHI_UNSUPPORTED (no endpoint counts tokens: Chat Completions, Azure, or a host's own model),
+   PHI_BAD_ARG (the model does not take a tool or the format) or PHI_NO_MEMORY. */
 PHI_API phi_query *phi_count_tokens(phi_agent agent, const phi_query_desc *desc);
 
 /* Returns the state of a query. A failure has kind, message and delay as for a model call. status

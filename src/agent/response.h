@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/* A handle to a request and its outcome. The handle becomes stale with phi_response_free; when the
-   agent is freed or reset, has its messages replaced or begins a session; when the agent has
+/* A handle to a request and its outcome. The handle becomes stale when phi_response_free frees it;
+   when the agent is freed or reset, gets other messages or begins a session; when the agent has
    PHI_RESPONSES_KEPT newer responses; or when a later run forgets older entries
    (phi_agent_desc.memory.at_limit). */
 typedef struct phi_response {
@@ -32,13 +32,14 @@ typedef enum phi_response_state {
     PHI_RESPONSE_CANCELLED
 } phi_response_state;
 
-/* The state of a request. The agent owns the pointers, which are valid as long as the response.
-   While a run over a thread in a store is active, message, text and loop_id are valid only until
-   the next phi_step: call phi_response_get again. */
+/* The state of a request. The agent owns the pointers, which are valid as long as the response. But
+   if the agent's thread is in a store, message, text and loop_id are valid only until the next
+   phi_step while the run is active: call phi_response_get again. */
 typedef struct phi_response_info {
     phi_response_state state;
-    bool done;         /* the run has ended; also true for a stale handle */
-    phi_status status; /* the status of AGENT_END; PHI_BUSY while running; PHI_STALE */
+    bool done; /* the run has ended; also true for a stale handle */
+    /* the status of AGENT_END; PHI_BUSY: the run is active; PHI_STALE: the handle is stale */
+    phi_status status;
     phi_agent agent;
     phi_str loop_id;
     phi_str id;                 /* id of the request */
@@ -53,8 +54,8 @@ typedef struct phi_response_info {
 } phi_response_info;
 
 /* A prompt, and settings for this request only. Zero means default for every field but text and
-   content. Give either text or content. The bytes must not be in a thread that this request
-   leaves. */
+   content. Give either text or content. If the request leaves a thread, the prompt must not point
+   into this thread. */
 typedef struct phi_prompt_desc {
     const char *text;           /* the prompt; copied */
     const phi_content *content; /* the blocks of a user message, instead of text; copied */
@@ -77,7 +78,7 @@ typedef struct phi_prompt_desc {
        with these names from the desc of phi_agent_restore. */
     const phi_tool *tools;
     size_t tool_count;
-    /* the names of the only tools to offer; not kept after the call (default: all are offered) */
+    /* offer only the tools with these names; borrowed until return (default: all are offered) */
     const char *const *allowed_tools;
     size_t allowed_count;
     /* Offer no tools. If no_tools, tools or allowed_tools is set, raw_tools are not offered

@@ -32,8 +32,8 @@ typedef struct phi_runtime_desc {
     /* For a host's own event loop instead of phi's poller: the host watches fd for `want`
        (PHI_WATCH_ bits; 0: stop watching) and calls phi_ready. (default: phi polls) */
     void (*watch_fn)(void *user_data, intptr_t fd, int want);
-    /* The clock, which never goes back (default: the system's). Of the time between two steps,
-       deadlines count at most one second: docs/loop.md, "Which time counts". */
+    /* The clock, which never goes back (default: the system's). Deadlines count at most one second
+       of the time between two steps (docs/loop.md, "Which time counts"). */
     uint64_t (*clock_us_fn)(void *user_data);
     /* source of random bytes (default: the system's) */
     void (*random_fn)(void *user_data, void *out, size_t len);
@@ -42,8 +42,8 @@ typedef struct phi_runtime_desc {
     /* records all runs, or plays a recording (record/replay.h). Borrowed until phi_runtime_free
        (default: none) */
     phi_tape *tape;
-    /* The protocols for models without phi_model.codec, that is, for models that no preset made:
-       PHI_ALL_PROTOCOLS, or a list of the codecs of presets, such as phi_model_google(id,
+    /* The protocols for models without phi_model.codec, which are the models that no preset made.
+       Give PHI_ALL_PROTOCOLS, or a list of codecs from presets, such as phi_model_google(id,
        key).codec. NULL-ended, borrowed until phi_runtime_free (default: none) */
     const phi_codec_fn *codecs;
     /* The features that agents have beyond the plain loop (features/features.h): PHI_ALL_FEATURES,
@@ -69,19 +69,19 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt);
    child of fork nothing is freed, and phi_last_error says so. */
 PHI_API void phi_runtime_free(phi_runtime *rt);
 
-/* Tells phi that an exception or a longjmp has left a callback, and also phi_step or the phi
-   function that called the callback. No function of phi may be on the stack any more. Afterwards
-   the runtime can only be freed, and phi_step returns PHI_MISUSE. phi_runtime_free calls the cancel
+/* Tells phi that an exception or a longjmp has left a callback together with the function of phi
+   that called it, such as phi_step. No function of phi may be on the stack any more. Afterwards the
+   runtime can only be freed, and phi_step returns PHI_MISUSE. phi_runtime_free calls the cancel
    functions of tools, which must not throw. Memory that the interrupted function was using is not
    given back to the allocator. */
 PHI_API void phi_runtime_abandon(phi_runtime *rt);
 
 /* Does a bounded amount of work. timeout_ms 0: does not wait; above 0: waits at most this long for
    work; below 0: waits until there is work (if no run is active, until phi_wake). A wait ends at
-   once if there are events in the queue, after one second while a deadline is running, and after 10
-   ms while calls of tools with a `step` are active. Returns the number of active runs (0: idle; now
-   pop the last events), or PHI_MISUSE inside a callback. Pointers in events that were popped before
-   this call become invalid. */
+   once if the queue has events. It lasts at most one second while a deadline is running, and at
+   most 10 ms while a call of a tool with `step` is active. Returns the number of active runs (0:
+   idle; now pop the last events), or PHI_MISUSE inside a callback. Pointers in events that were
+   popped before this call become invalid. */
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
 
 /* For a host's own loop: wait until phi_runtime_fd is readable, for at most phi_next_timeout

@@ -34,8 +34,9 @@ extern "C" {
 enum { PHI_SNAPSHOT_VERSION = 1 };
 
 /* Writes the agent as JSON text into the arena. Allowed at any time between two phi_steps. The
-   agent continues unchanged. PHI_MISUSE: called inside a callback; PHI_STALE, PHI_BAD_ARG,
-   PHI_NO_MEMORY; the store's status if evicted entries cannot be recalled. */
+   agent continues unchanged. PHI_MISUSE: called inside a callback; PHI_STALE: the agent is gone;
+   PHI_BAD_ARG: a pointer is NULL; PHI_NO_MEMORY; or the store's status if evicted entries cannot be
+   recalled. */
 PHI_API phi_status phi_agent_snapshot(phi_agent agent, phi_arena *arena, phi_str *out);
 
 typedef enum phi_restore_run {
@@ -66,9 +67,10 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
    the agents below it. Each call works for about step_budget_us. PHI_BUSY: there is more, call
    again. Until the last call the runtime is paused: phi_step does nothing, but events can be
    popped. If the host changes an agent meanwhile, the agent is written as it is when its line ends;
-   a freed agent is left out. If arena is NULL, gives up the snapshot. PHI_OK: the text is complete.
-   PHI_MISUSE: called inside a callback, or during phi_runtime_restore; PHI_BAD_ARG, PHI_NO_MEMORY;
-   the status of a store. After any of these except PHI_MISUSE the snapshot is given up. */
+   a freed agent is left out. If arena is NULL, the call gives up the snapshot and returns PHI_OK.
+   Otherwise PHI_OK means that the text is complete. PHI_MISUSE: called inside a callback, or during
+   phi_runtime_restore. PHI_BAD_ARG: out is NULL. PHI_NO_MEMORY, or a store's status. After any
+   failure except PHI_MISUSE the snapshot is given up. */
 PHI_API phi_status phi_runtime_snapshot(phi_runtime *rt, phi_arena *arena, phi_str *out);
 
 /* Zero means default for every field but desc_fn. */
@@ -88,11 +90,11 @@ typedef struct phi_restore_desc {
    runtime. Agents that the runtime already has stay. On failure the agents made so far are freed
    and facts are as before, but threads that these agents began in stores remain there. (A call
    inside a callback, or with a missing argument, changes nothing.) Each call makes at least one
-   agent. PHI_BUSY: call again with the same arguments; until then the runtime is paused as above.
-   To give up, call it with an empty text. *agents, in the arena, has the agents by index; rt is
-   NULL for an agent that was left out. PHI_OK: all agents are made. PHI_MISUSE, PHI_PARSE,
-   PHI_UNSUPPORTED, PHI_NO_MEMORY and others are as for phi_agent_restore; phi_last_error has a
-   message. */
+   agent. PHI_BUSY: call again with the same arguments; until then the runtime is paused, as during
+   phi_runtime_snapshot. To give up, call it with an empty text. *agents, in the arena, has the
+   agents by index; rt is NULL for an agent that was left out. PHI_OK: all agents are made.
+   PHI_MISUSE, PHI_PARSE, PHI_UNSUPPORTED, PHI_NO_MEMORY and others are as for phi_agent_restore;
+   phi_last_error has a message. */
 PHI_API phi_status phi_runtime_restore(phi_runtime *rt, phi_str text, const phi_restore_desc *desc,
                                        phi_arena *arena, const phi_agent **agents, size_t *count);
 

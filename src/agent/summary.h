@@ -27,8 +27,8 @@ typedef struct phi_summary_desc {
 
 /* Returns a compactor for phi_agent_desc.compactor. The model sums up the messages that phi's own
    plan would sum up or leave out. Its summary is one message, in the place of the last of these
-   messages. Messages that the plan keeps stay. phi's own plan is used if the model fails or writes
-   nothing or too much, if the summary saves nothing, and if the headroom is used up before the
+   messages. Messages that the plan keeps stay. phi uses its own plan instead if the model fails or
+   writes nothing or too much, if the summary saves nothing, or if the window is full before the
    summary is done. Ownership: desc and its pointers are borrowed until all agents made with it are
    freed; NULL: all defaults. */
 PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
@@ -39,8 +39,8 @@ PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
    stay, and forgotten entries are left out. The settings are those of the agent's
    phi_compactor_model, or the defaults. phi_abort and phi_stop end the work. Pumping thread.
    PHI_OK: one PHI_EV_REWRITE will report the outcome with status and message, unless the history is
-   replaced first, or the agent is freed. Its status is PHI_REFUSED if, among other reasons, the
-   summary is no shorter than the messages that it would replace.
+   replaced or the agent is freed first. The event's status is PHI_REFUSED if, among other reasons,
+   the summary is no shorter than the messages that it would replace.
    Another status: nothing changed, and phi_last_error has a message. PHI_BUSY: another summary is
    being written; PHI_BAD_ARG: the range cuts a group or a message that replaces others;
    PHI_NOT_FOUND: the range has nothing to sum up; PHI_MISUSE: the agent belongs to phi_run, or the

@@ -15,7 +15,8 @@
 #define PHI_VERSION "0.1.0"
 #define PHI_VERSION_NUMBER 100 /* major * 10000 + minor * 100 + patch */
 
-/* Linkage of the public functions: extern, or static with PHI_STATIC, or your own definition. */
+/* Linkage of the public functions: extern by default, static with PHI_STATIC, or your definition of
+   PHI_API. */
 #ifndef PHI_API
 #if defined(PHI_STATIC)
 #if defined(__GNUC__)

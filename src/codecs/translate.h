@@ -15,11 +15,11 @@ extern "C" {
 
    Thinking, signatures and opaque blocks stay in answers of the target itself (same model, provider
    and protocol) and are left out of other answers. Tool call ids become ids that the target
-   accepts, the same in a call and its result. Left out are: cut calls, results without their call,
-   second results, extensions, and answers without remaining content. A call without a result gets
-   an error result, "No result provided". An image becomes a line of text if the target takes none
-   (PHI_QUIRK_NO_IMAGES), and so do documents and audio that the target does not take.
-   docs/providers.md has the details of each protocol.
+   accepts, the same in a call and its result. These are left out: cut calls, results without their
+   call, second results, extensions, and answers without remaining content. A call without a result
+   gets an error result, "No result provided". Images, documents and audio that the target does not
+   take become lines of text (for images see PHI_QUIRK_NO_IMAGES). docs/providers.md has the details
+   of each protocol.
 
    Ownership: *out and the copies are in the arena and point into the given messages.
    Errors: PHI_NO_MEMORY, PHI_BAD_ARG (protocol or id of the target is missing). *out is then not

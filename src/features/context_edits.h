@@ -10,15 +10,16 @@
 extern "C" {
 #endif
 
-/* Removes messages from the model's view; for tools. Give either a prune (phi uses its tokens and
-   memo) or a revert (its category, step and summary); the other is NULL. The edit is applied when
-   the turn is over, so only later turns see its effect. Copied. Pumping thread only. PHI_STALE;
-   PHI_UNSUPPORTED: the runtime lacks phi_feature_context_edits; PHI_BAD_ARG: both or neither is
-   given, no tokens, or no category; PHI_NO_MEMORY. After any of these nothing changed.
+/* Removes messages from the model's view; for tools. Give either a prune or a revert; the other is
+   NULL. phi uses tokens and memo of a prune; category, step and summary of a revert. The edit is
+   applied when the turn is over, so only later turns see its effect. Copied. Pumping thread only.
+   PHI_STALE; PHI_UNSUPPORTED: the runtime lacks phi_feature_context_edits; PHI_BAD_ARG: both or
+   neither is given, the prune has no tokens, or the revert has no category; PHI_NO_MEMORY. After
+   any of these nothing changed.
 
-   Prune: removes the oldest answers of the model, each with all its results, until these have at
-   least prune->tokens tokens. The memo, if given, takes their place. The prunes of one turn are
-   added up. PHI_EV_PRUNED follows if anything was removed.
+   Prune: removes the oldest answers of the model, each with all its results, until at least
+   prune->tokens tokens are removed. The memo, if given, takes their place. The prunes of one turn
+   are added up. PHI_EV_PRUNED follows if anything was removed.
 
    Revert: removes everything after the tool result that is named "[step n12]" (step 12). If a turn
    has several reverts, the last one is applied. PHI_REJECTED: the revert is not possible; `message`

@@ -1,10 +1,10 @@
-/* facts.h - world facts: short texts with keys; models get facts when these change.
+/* facts.h - world facts: short texts with keys. phi tells a model the facts that are new or have
+   changed.
 
    A fact belongs to a scope: all agents of a runtime, a named group of agents, or one agent. Before
-   a model call an update message (phi_message.is_update) tells the model those facts that its agent
-   may know and that were not told yet: at first all of them, later only the changes. The update
-   enters the log and stays in the view, so each request is the previous one with new messages at
-   the end.
+   a model call phi adds an update message (phi_message.is_update) with facts that the agent may
+   know: at first all of them, later only the changes. The update enters the log and stays in the
+   view, so each request is the previous one with new messages at the end.
 
        [What you know now]
        king: is ill
@@ -65,18 +65,19 @@ PHI_API phi_fact_scope phi_fact_all(phi_runtime *rt);
 PHI_API phi_fact_scope phi_fact_group(phi_runtime *rt, const char *name);
 PHI_API phi_fact_scope phi_fact_agent(phi_agent agent);
 
-/* Sets a fact; if value.at is NULL, removes the fact (PHI_NOT_FOUND: there is no such fact). Both
-   texts are copied; an equal value changes nothing. If version is not NULL, *version gets the
+/* Sets a fact; if value.at is NULL, removes the fact (PHI_NOT_FOUND: there is no such fact). Key
+   and value are copied; an equal value changes nothing. If version is not NULL, *version gets the
    fact's version. PHI_BAD_ARG: the key is empty, too long, not UTF-8 or has a control character,
    the value is not UTF-8 or too long, or there is no scope; phi_last_error has a message. PHI_FULL:
    the scope is full; PHI_STALE, PHI_NO_MEMORY. After any of these nothing changed. */
 PHI_API phi_status phi_fact_set(phi_fact_scope scope, const char *key, phi_str value,
                                 uint64_t *version);
-/* Gets a fact of exactly this scope. PHI_NOT_FOUND: no such fact; PHI_STALE, PHI_BAD_ARG. */
+/* Gets a fact of exactly this scope. PHI_NOT_FOUND: there is no such fact. PHI_STALE: the agent is
+   gone. PHI_BAD_ARG: out is NULL, or there is no scope. */
 PHI_API phi_status phi_fact_get(phi_fact_scope scope, const char *key, phi_fact *out);
-/* Lists all facts of a scope, sorted by key, in the arena. With scope.known lists the facts that
-   the scope's agent knows, as the agent's next request would show them. PHI_STALE, PHI_BAD_ARG,
-   PHI_NO_MEMORY. */
+/* Lists all facts of a scope, sorted by key, in the arena. If scope.known is set, lists the facts
+   that the scope's agent knows, as the agent's next request would show them. PHI_STALE: the agent
+   is gone; PHI_BAD_ARG: a pointer is NULL, or there is no scope; PHI_NO_MEMORY. */
 PHI_API phi_status phi_fact_list(phi_fact_scope scope, phi_arena *arena, const phi_fact **out,
                                  size_t *count);
 
@@ -86,9 +87,9 @@ PHI_API phi_status phi_fact_list(phi_fact_scope scope, phi_arena *arena, const p
 PHI_API phi_status phi_fact_join(phi_agent agent, const char *group, bool join);
 
 /* phi_facts_save writes the facts of all agents and of the groups as JSON text into the arena.
-   phi_facts_load reads such a text; its facts replace all such facts of the runtime. PHI_BAD_ARG,
-   PHI_NO_MEMORY; phi_facts_load also PHI_PARSE and PHI_FULL, with a message in phi_last_error.
-   After any of these nothing changed. */
+   phi_facts_load reads such a text, and replaces all facts of these scopes in the runtime.
+   PHI_BAD_ARG: an argument is missing. PHI_PARSE, PHI_FULL (only phi_facts_load): phi_last_error
+   has a message. PHI_NO_MEMORY. After any of these nothing changed. */
 PHI_API phi_status phi_facts_save(phi_runtime *rt, phi_arena *arena, phi_str *out);
 PHI_API phi_status phi_facts_load(phi_runtime *rt, phi_str json);
 

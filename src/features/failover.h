@@ -6,11 +6,11 @@
    model. After the last model of the list comes the agent's own model, if it has not failed in this
    turn. When no model is left, the run ends with the last failure, whose message names the others.
 
-   Each model has the retries of phi_retry, and its attempts are charged by its own rates. Budgets
-   and limits apply to the sum. A model is skipped if budgets and limits leave no room for its call.
-   If no model is left for this reason, a run with limits.pause waits for phi_budget_raise.
-   phi_agent_info.model_id says which model answers now; phi_agent_get_desc returns the agent's own
-   model. */
+   Each model has the retries of phi_retry, and the attempts are charged by the rates of the model
+   that made them. Budgets and limits apply to the sum. A model is skipped if budgets and limits
+   leave no room for its call. If no model is left for this reason, a run with limits.pause waits
+   for phi_budget_raise. phi_agent_info.model_id says which model answers now; phi_agent_get_desc
+   returns the agent's own model. */
 #ifndef PHI_FEATURES_FAILOVER_H
 #define PHI_FEATURES_FAILOVER_H
 
@@ -22,7 +22,7 @@ extern "C" {
 
 #define PHI_NOTE_FAILOVER "phi.failover" /* {"from":...,"to":...,"failure":...,"message":...} */
 
-enum { PHI_FAILOVER_MODELS_MOST = 16 }; /* without the agent's own model */
+enum { PHI_FAILOVER_MODELS_MOST = 16 }; /* not counting the agent's own model */
 
 /* A model to change to. Zero means default for every field but model.protocol and model.id. */
 typedef struct phi_failover_model {

@@ -1,9 +1,9 @@
 /* transport.h - the interface of transports, which send HTTP requests and receive the answers.
 
-   A transport sends a request, whose body it can read from any offset and more than once. It pushes
-   the answer to phi: the head once, then body bytes, then the end once. phi has a transport over
-   libcurl. A host may give its own (a browser's fetch, a console's HTTP library), and tests use a
-   scripted one. */
+   A transport sends requests. It can read the body of a request from any offset, and more than
+   once. It pushes the answer to phi: the head once, then body bytes, then the end once. phi has a
+   transport over libcurl. A host may give its own (a browser's fetch, a console's HTTP library),
+   and tests use a scripted one. */
 #ifndef PHI_IO_TRANSPORT_H
 #define PHI_IO_TRANSPORT_H
 
@@ -54,7 +54,7 @@ typedef enum phi_transfer_stage {
    phi than phi_transfer_ and phi_request_ functions. */
 struct phi_transport {
     /* Starts a request; it may push at once or later. Any status but PHI_OK: nothing was started,
-       and phi_transfer_end must not follow. */
+       and the transport must not call phi_transfer_end. */
     phi_status (*open)(void *user_data, phi_transfer transfer, const phi_request *request);
     /* Called after a push returned PHI_FULL: push again. */
     void (*resume)(void *user_data, phi_transfer transfer);
@@ -63,15 +63,16 @@ struct phi_transport {
     /* Called once in each phi_step; NULL: not needed. */
     void (*pump)(void *user_data);
     void *user_data;
-    /* Like cancel, for an answer whose last event was read. The transport may still read the rest
-       of the body by itself to keep the connection. NULL: cancel is called instead. */
+    /* Called instead of cancel when phi has read the last event of an answer. The transport may
+       still read the rest of the body by itself to keep the connection. NULL: cancel is called. */
     void (*release)(void *user_data, phi_transfer transfer);
 };
 
-/* Reports the final answer's status and header lines ("Name: value\r\n" each; copied, bytes beyond
-   16 KiB are dropped). Call it once, before the first push, else PHI_MISUSE. If http_status is a
-   phi_transfer_stage, the call reports this stage instead, without headers. Reporting stages is
-   optional: a transport that reports none counts as connected from `open` on. */
+/* Reports the HTTP status and the header lines of the final answer. Each line has the form "Name:
+   value\r\n". The lines are copied; bytes beyond 16 KiB are dropped. Call this once, before the
+   first push; a second call returns PHI_MISUSE. If http_status is a phi_transfer_stage, the call
+   reports this stage instead, without headers. Reporting stages is optional: a transport that
+   reports none counts as connected from `open` on. */
 PHI_API phi_status phi_transfer_head(phi_transfer transfer, int http_status, const char *headers,
                                      size_t len);
 

@@ -14,8 +14,8 @@ typedef enum phi_compaction_scope {
 
 /* Zero means default for every field. */
 typedef struct phi_compaction_config {
-    /* Only in phi_agent_desc: runs do not compact by themselves. A prompt that is too long for the
-       provider is still cut. */
+    /* Runs do not compact by themselves. Used only in phi_agent_desc. A prompt that is too long for
+       the provider is still cut. */
     bool disable;
     uint64_t max_context_tokens; /* (default: the model's window; without an agent 100,000) */
     /* (default: an estimate of the agent's prompt, tools and format; without an agent 4,000) */
@@ -29,7 +29,7 @@ typedef struct phi_compaction_config {
     uint64_t scope_tokens;     /* (default: max_context_tokens) */
     uint32_t keep_first_turns; /* first turns of the current run that stay unchanged (default 2) */
     bool keep_no_first;        /* keep no first turns, whatever keep_first_turns says */
-    /* last turns of the current run, of which only long results are cut (default 10) */
+    /* last turns of the current run, in which only long results are cut (default 10) */
     uint32_t keep_recent_turns;
     /* for phi_compact_messages: how many of the first messages are kept (default 2) */
     uint32_t keep_first_messages;

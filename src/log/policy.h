@@ -1,12 +1,12 @@
 /* policy.h - policies: which part of a view is sent to the model.
 
-   A group is either a user message, or an answer with its results, wherever these are. A group is
-   sent whole or not at all. A turn is a user message and everything up to the next user message; a
-   message that was steered into a run belongs to the turn of that run. The newest turn is always
-   sent; if it does not fit, its results are cut to their heads and tails. The rest of the budget is
-   used for the summaries of older messages and then for older groups, the newest first, until a
-   group does not fit. The list begins with a user message or a summary. A larger budget never sends
-   less. */
+   A group is either a user message, or an answer with its results, wherever in the view the results
+   are. A group is sent whole or not at all. A turn is a user message and everything up to the next
+   user message; a message that was steered into a run belongs to the turn of that run. The newest
+   turn is always sent; if it does not fit, its results are cut to their heads and tails. The rest
+   of the budget is used for the summaries of older messages and then for older groups, the newest
+   first, until a group does not fit. The list begins with a user message or a summary. A larger
+   budget never sends less. */
 #ifndef PHI_LOG_POLICY_H
 #define PHI_LOG_POLICY_H
 
@@ -41,7 +41,8 @@ typedef struct phi_policy {
     /* the part of max_input_tokens that is kept free for the answer (default 2,000) */
     uint64_t reserve_output_tokens;
     bool no_reserve; /* reserve nothing */
-    /* a limit that applies after max_turns and never cuts the newest turn (default: none) */
+    /* the most messages to send; this limit applies after max_turns and never cuts the newest turn
+       (default: no limit) */
     uint32_t max_messages;
     uint32_t max_turns;       /* number of newest turns that are sent (default: no limit) */
     uint32_t keep_last_turns; /* number of newest turns that are always sent (default 3) */
@@ -59,7 +60,8 @@ typedef enum phi_policy_kind {
     PHI_POLICY_SHORT_CONTEXT, /* 6,000 tokens, 2 turns */
     PHI_POLICY_LONG_CONTEXT,  /* 100,000 tokens, 10 turns */
     PHI_POLICY_TOOL_FOCUSED,  /* 5 turns, no summaries */
-    /* the window of `model`; reserves its output tokens, at most half of the window */
+    /* max_input_tokens is the window of `model`; the reserve is the model's max_tokens, but at most
+       half of the window */
     PHI_POLICY_FOR_MODEL
 } phi_policy_kind;
 
@@ -94,8 +96,9 @@ typedef struct phi_projection_meta {
 /* Chooses the messages of a view to send. Pure: the result depends only on the arguments. The
    messages in *out are those of the view, or copies in the arena; extensions are left out. counter
    NULL: the estimates in phi_view_item.tokens are used; otherwise `counter` counts each message
-   that is considered. tool_schema_tokens: the tokens of the tools. policy NULL: the default; meta
-   NULL: not wanted. PHI_NO_MEMORY, PHI_BAD_ARG. */
+   that is considered. tool_schema_tokens: the tokens of the tools. policy NULL: the default policy;
+   meta NULL: not wanted. Returns PHI_OK, PHI_NO_MEMORY or PHI_BAD_ARG (a pointer is missing, or the
+   policy is not valid). */
 PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const phi_policy *policy,
                                const phi_token_counter *counter, phi_str system_prompt,
                                uint64_t tool_schema_tokens, phi_arena *arena,

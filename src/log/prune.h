@@ -17,7 +17,7 @@ extern "C" {
 
 /* Zero means default for every field but tokens. */
 typedef struct phi_prune {
-    uint64_t tokens; /* least number of tokens to remove; the last group may remove more */
+    uint64_t tokens; /* the least number of tokens to remove; whole groups may make it more */
     phi_str memo;    /* a message that replaces the removed messages (default: none) */
     /* entries before this one stay (default: the entries up to the last compaction stay) */
     uint64_t from_seq;

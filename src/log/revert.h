@@ -28,8 +28,8 @@ typedef struct phi_revert {
     uint64_t step; /* the entry of the step */
     /* what the model should remember of the abandoned messages (default: nothing) */
     phi_str summary;
-    /* results from this entry on are no steps yet, for example in the current turn (default:
-       none) */
+    /* results from this entry on are no steps yet, for example in the current turn (default: all
+       results with a name are steps) */
     uint64_t end_seq;
     const phi_texts *texts; /* PHI_TEXT_REVERTED and the like (default: phi's) */
 } phi_revert;

@@ -139,11 +139,12 @@ typedef struct phi_entry {
 
 /* Returns the number of entries: the last seq plus 1. The number also serves as a revision. */
 PHI_API uint64_t phi_thread_count(const phi_thread *thread);
-/* Gets entry `seq`. PHI_NOT_FOUND: past the end, or forgotten. Or the store's status. */
+/* Gets entry `seq`. PHI_NOT_FOUND: seq is past the end, or the entry is forgotten. If the store
+   cannot be read, returns the store's status. */
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out);
-/* Return the original messages of the active lane, including those of its parents up to the fork:
-   how many there are, and message i, from 0, oldest first. Messages that a rewrite replaced are
-   included, messages that a rewrite made are not. A thread that has forgotten entries
+/* Return the number of original messages in the active lane, and message i, counted from 0, oldest
+   first. Messages of the lane's parents up to the fork are included. So are messages that a rewrite
+   replaced, but not messages that a rewrite made. A thread that has forgotten entries
    (phi_agent_desc.memory.at_limit) counts from the first message that it kept. The thread owns a
    message, which is valid as long as an entry's strings. NULL: past the end, or the store cannot be
    read (phi_last_error). thread NULL: no messages. */
@@ -160,8 +161,9 @@ typedef struct phi_append {
 /* Appends copies of messages, either all or none. All roles are allowed, including extensions. If a
    run was interrupted and left calls without a result, and a user message or an answer follows,
    these calls first get an error result, which stays even if the append then fails. options NULL:
-   the defaults. PHI_BUSY: a run uses the thread; PHI_STALE: see phi_append; PHI_BAD_ARG:
-   phi_last_error names the message; PHI_NO_MEMORY. After any of these no message was appended. */
+   the defaults. PHI_BUSY: a run uses the thread; PHI_STALE: see phi_append; PHI_BAD_ARG: a message
+   is not valid, and phi_last_error names it; PHI_NO_MEMORY. After any of these no message was
+   appended. */
 PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *messages, size_t count,
                                      const phi_append *options);
 /* Appends a note of the host; allowed during a run. kind is a name, json must be JSON; both are
@@ -173,7 +175,7 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
 /* A note by phi: the deferred rewrite, or null if none is deferred now (phi_agent_rewrite). */
 #define PHI_NOTE_DEFERRED "phi.deferred_rewrite"
 #define PHI_NOTE_ABORT "phi.abort" /* phi_abort_run: {"loop_id":...,"reason":...} */
-/* The group of parallel runs of an evaluation (phi_evaluate), after its branches:
+/* A note by phi after the branches of an evaluation (phi_evaluate): the group of its parallel runs.
    {"session_id":...,"loop_ids":[...],"lanes":[...],"selected_loop_id":...,"selected_index":N,
    "evaluation_usage":{...}}. phi_session_of_thread reads this note. */
 #define PHI_NOTE_PARALLEL "phi.parallel"
@@ -185,8 +187,8 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
 /* ---- a thread's info ---- */
 
 /* Facts about a thread. The thread owns the strings. They are valid until the title, the metadata
-   or the active lane changes, and until the thread enters or leaves a store, is freed or begins
-   another log. */
+   or the active lane changes, or until the thread enters or leaves a store, begins another log or
+   is freed, whichever comes first. */
 typedef struct phi_thread_info {
     /* the first entry's seq: 0, or the seq of the FORGOTTEN entry if the log has forgotten entries
        (phi_agent_desc.memory.at_limit) */
@@ -217,8 +219,8 @@ PHI_API phi_str phi_thread_id(phi_thread *thread);
 /* Sets the title, and the metadata, which is JSON text of an object. NULL leaves a value unchanged,
    "" removes it. Copied, and kept as a note of the log (PHI_NOTE_THREAD). Allowed during a run. If
    another log begins in the thread (phi_agent_thread), both are gone; a thread that forgets entries
-   or whose messages are replaced keeps both. PHI_BAD_ARG: not UTF-8, or not an object;
-   PHI_NO_MEMORY. After either nothing changed. */
+   or whose messages are replaced keeps both. PHI_BAD_ARG: a text is not UTF-8, or the metadata is
+   no object. After PHI_BAD_ARG and PHI_NO_MEMORY nothing changed. */
 PHI_API phi_status phi_thread_set_info(phi_thread *thread, const char *title, const char *metadata);
 
 /* ---- lanes ---- */
@@ -230,24 +232,25 @@ PHI_API const char *phi_thread_lane_at(const phi_thread *thread, size_t i);
 /* Begins a lane with the view that lane `parent` (NULL: the active lane) had after entry at_seq.
    The view is cut back to the end of a group, so an answer and its results stay together. If at_seq
    is past the end, for example UINT64_MAX, the lane begins with the whole current view. The name is
-   copied. PHI_MISUSE: a lane of this name exists; PHI_NOT_FOUND: no such parent; PHI_BAD_ARG: no
-   name, or not UTF-8; PHI_BUSY, PHI_NO_MEMORY; the store's status. */
+   copied. PHI_MISUSE: a lane of this name exists; PHI_NOT_FOUND: no such parent; PHI_BAD_ARG: the
+   name is missing or not UTF-8; PHI_BUSY: a run uses the thread; PHI_NO_MEMORY, or the store's
+   status. */
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq);
 /* Activates a lane; a new lane begins empty. name NULL: a fresh lane, whose name phi makes
-   (phi_thread_info.lane). PHI_BAD_ARG: an empty name, or not UTF-8; PHI_BUSY, PHI_NO_MEMORY, the
-   store's status. After any of these nothing changed. */
+   (phi_thread_info.lane). PHI_BAD_ARG: the name is empty or not UTF-8; PHI_BUSY: a run uses the
+   thread; PHI_NO_MEMORY, or the store's status. After any of these nothing changed. */
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
 
 /* ---- rewrites ---- */
 
-/* Appends a rewrite, which is copied. PHI_OK: appended; or the log has this op_id already, then
-   *duplicate (if duplicate is not NULL) is true. PHI_BUSY: a run uses the thread. PHI_BAD_ARG: the
-   rewrite is not valid, and `message` (if not NULL) names the fault: spans out of order or past
-   base_seq, a span that cuts a group or a synthetic message, a message without content, or an id
-   that is not UTF-8 or is reserved for phi. PHI_NOT_FOUND: no such `lane`, or nothing to revoke.
-   PHI_MISUSE: a later rewrite touches the same entries as the one to revoke. PHI_NO_MEMORY; the
-   store's status. After any of these failures nothing changed. */
+/* Appends a rewrite, which is copied. PHI_OK: the rewrite was appended, or the log has this op_id
+   already. In the second case *duplicate (if duplicate is not NULL) is true. PHI_BUSY: a run uses
+   the thread. PHI_BAD_ARG: the rewrite is not valid, and `message` (if not NULL) names the fault:
+   spans out of order or past base_seq, a span that cuts a group or a synthetic message, a message
+   without content, or an id that is not UTF-8 or is reserved for phi. PHI_NOT_FOUND: no such
+   `lane`, or nothing to revoke. PHI_MISUSE: a later rewrite touches the same entries as the one to
+   revoke. PHI_NO_MEMORY; the store's status. After any of these failures nothing changed. */
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *message, size_t message_size);
 
@@ -263,8 +266,8 @@ typedef struct phi_view_item {
 
 /* Gets the view of a lane (NULL: the active lane) after entry `upto`, or the current view if upto
    is past the end, for example UINT64_MAX. The list is in the arena; the thread owns the messages,
-   which are valid as long as an entry's strings. PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY,
-   PHI_BAD_ARG; the store's status. */
+   which are valid as long as an entry's strings. PHI_NOT_FOUND: there is no such lane. PHI_BAD_ARG:
+   a pointer is NULL. Otherwise PHI_NO_MEMORY or the store's status. */
 PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
                                    phi_arena *arena, const phi_view_item **out, size_t *count);
 

@@ -8,8 +8,8 @@
 
    Effects are a JSON array of at most 64 objects, each with a member "op":
 
-       {"op":"merge","value":{...}}              members of the value take the place of those of the
-                                                 state; objects inside objects are merged, too
+       {"op":"merge","value":{...}}              members of the value replace those of the state;
+                                                 objects inside objects are merged, too
        {"op":"replace","value":{...}}            the state becomes the value
        {"op":"delete_keys","keys":["a","b"]}     removes these members; a missing one is no error
        {"op":"set_path","path":"/a/0","value":1} sets the value at a JSON Pointer (RFC 6901);
@@ -34,9 +34,10 @@ extern "C" {
 #define PHI_NOTE_STATE "phi.state"
 
 /* Gets the state of a lane (NULL: the active lane) after entry seq, as JSON text in the arena, or
-   the current state if seq is past the end, for example UINT64_MAX. arena NULL: the current state
-   of the active lane, valid until it changes. PHI_NOT_FOUND: no such lane, or the entry is
-   forgotten; PHI_BAD_ARG, PHI_NO_MEMORY; the store's status. */
+   the current state if seq is past the end, for example UINT64_MAX. If arena is NULL, lane must be
+   NULL and seq UINT64_MAX; the text is then valid until the state changes. PHI_NOT_FOUND: there is
+   no such lane, or the entry is forgotten. PHI_BAD_ARG: an argument is missing or does not fit.
+   Otherwise PHI_NO_MEMORY or the store's status. */
 PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *lane, uint64_t seq,
                                          phi_arena *arena, phi_str *out);
 

@@ -18,7 +18,7 @@ extern "C" {
 struct phi_failover;
 struct phi_profile;
 
-/* The ids of an agent, its session and its settings; copied. The ids of runs are
+/* The ids of an agent, its session and its settings; copied. The id of a run has the form
    session.config.N. */
 typedef struct phi_agent_ids {
     const char *agent_id;   /* (default: random) */

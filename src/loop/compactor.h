@@ -16,7 +16,8 @@ extern "C" {
 
 struct phi_rewrite;
 
-/* Owned by the agent, valid until `end` was called, or until `start` has returned a failure. */
+/* What a compactor should compact, and how far. The agent owns the request, which is valid until
+   `end` was called, or until `start` has returned a failure. */
 typedef struct phi_compaction_request {
     phi_agent agent;
     const struct phi_view_item *items; /* copies of the messages of the view */
@@ -35,13 +36,13 @@ typedef struct phi_compactor {
        now. */
     phi_status (*start)(void *user_data, const phi_compaction_request *request, void **job);
     /* Asks for the result. PHI_BUSY: the job is not done. PHI_OK: *out is the rewrite; phi uses
-       only its spans and meta, and copies both before it calls `end`. Any other status is a
-       failure. A rewrite that is stale or saves nothing counts as a failure. So does a rewrite that
-       leaves the model nothing to see; PHI_EV_WARNING then says so. */
+       only the rewrite's spans and meta, and copies both before it calls `end`. Any other status is
+       a failure. A rewrite that is stale or saves nothing counts as a failure. So does a rewrite
+       that leaves the model nothing to see; PHI_EV_WARNING then says so. */
     phi_status (*poll)(void *user_data, void *job, struct phi_rewrite *out);
-    /* Ends a job that is done or no longer needed: phi does not use it after this call. Also called
-       when the agent is freed or its history is replaced. `end` must not call any function with
-       this agent. */
+    /* Ends a job that is done or no longer needed. phi does not use the job after this call. Also
+       called when the agent is freed or its history is replaced. `end` must not call any function
+       with this agent. */
     void (*end)(void *user_data, void *job);
     void *user_data;
 } phi_compactor;

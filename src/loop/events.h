@@ -17,8 +17,9 @@ PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out);
    events, both those in the queue and later ones; events of other agents are not affected. When the
    held events reach phi_agent_memory.event_queue_bytes, phi stops reading the agent's stream, so
    the slow client slows down the server. hold false: the held events go to the end of the queue in
-   their order; each keeps the `seq` that it got when it happened. Sub-agents are held separately.
-   Calling it twice is harmless. Pumping thread, also inside callbacks. PHI_STALE, PHI_BAD_ARG. */
+   their order; each keeps the `seq` that it got when it happened. Sub-agents are held separately. A
+   second call with the same value is harmless. Pumping thread, also inside callbacks. PHI_STALE:
+   the agent is gone; PHI_BAD_ARG: the handle is zero. */
 PHI_API phi_status phi_agent_hold(phi_agent agent, bool hold);
 
 #ifdef __cplusplus

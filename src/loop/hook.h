@@ -4,9 +4,9 @@
    An agent has one hook function; hook->point is the point at which phi calls it. The hook answers
    at once (PHI_ALLOW, PHI_DENY), or it returns PHI_WAIT, and the host calls phi_decide later with
    hook->ticket, from any thread. A permission dialog is such a waiting hook. Meanwhile the run
-   waits (at a tool call only that call), but phi_step does not. Each wait has a deadline,
-   phi_agent_desc.deadlines.decision_ms. After the deadline the point is denied; at points without a
-   denial the run continues. */
+   waits (at a tool call only this call waits), but phi_step does not wait. Each wait has a
+   deadline, phi_agent_desc.deadlines.decision_ms. After the deadline the point is denied; at points
+   without a denial the run continues. */
 #ifndef PHI_LOOP_HOOK_H
 #define PHI_LOOP_HOOK_H
 
@@ -95,10 +95,10 @@ typedef struct phi_hook {
     const phi_compaction *compaction;
     const phi_model *model; /* CREDENTIAL: the model that the key is for */
     /* message_count is the number of messages in the history (phi_thread_message_at reads them).
-       Only TRANSFORM_CONTEXT and CONVERT_TO_LLM get `messages`, the list to send with message_count
-       messages. The hook may set both fields to its own list. phi copies this list when the hook
-       returns, and every message in it that was not in the given list. NULL pointers and messages
-       without their content are left out. */
+       Only TRANSFORM_CONTEXT and CONVERT_TO_LLM get `messages`, the list that will be sent;
+       message_count is then its length. The hook may set both fields to its own list. When the hook
+       returns, phi copies this list, and the messages in it that were not in the given list. NULL
+       pointers and messages without their content are left out. */
     const phi_message *const *messages;
     size_t message_count;
     /* The hook sets the next four fields. */
@@ -131,8 +131,8 @@ typedef struct phi_filter {
     void *user_data;
 } phi_filter;
 
-/* Gives the verdict of a waiting hook. phi_hook_point says what `reply` means: a reason, changed
-   arguments, a warning; copied; NULL: no reply.
+/* Gives the verdict of a waiting hook. `reply` is for example a reason, changed arguments or a
+   warning, as phi_hook_point says for each point. It is copied; NULL: no reply.
 
    Lifetime: the ticket becomes stale with the first decision, at its deadline, and when the run or
              call ends (also by an abort or a freed agent). A stale ticket gives PHI_STALE and
@@ -140,8 +140,8 @@ typedef struct phi_filter {
    Threads:   any. PHI_OK means posted. PHI_FULL: the inbox has no room for the reply now, and
               nothing is decided. Try again, or call without a reply: that always has room.
               PHI_BAD_ARG: the reply is larger than the inbox can ever hold, or the verdict is
-              PHI_WAIT. PHI_MISUSE: a script guards this point, so only PHI_DENY may end the wait
-              early; nothing is allowed in the script's place. */
+              PHI_WAIT. PHI_MISUSE: a script guards this point, so only the script may allow it.
+              PHI_DENY ends the wait early. */
 PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply);
 
 typedef enum phi_waiting {

@@ -25,16 +25,17 @@ extern "C" {
    Threads:   any. PHI_OK means posted: the next phi_step puts the message into the queue, or
               reports it as dropped if the queue is full by then (phi_agent_input.queue_limit).
               PHI_FULL: the inbox is full now, try again. PHI_BAD_ARG: the text is empty or blank,
-              or larger than the inbox can ever hold. PHI_STALE.
+              or larger than the inbox can ever hold. PHI_STALE: the agent is gone. PHI_MISUSE
+              (only phi_inject): no run is active.
    Callbacks: safe inside one. These functions do not set phi_last_error, which belongs to the
-              pumping thread. phi_inject: the message's events have `source` (NULL: none);
-              PHI_MISUSE: no run is active. */
+              pumping thread. The events of a message from phi_inject have its `source` (NULL:
+              none). */
 PHI_API phi_status phi_steer(phi_agent agent, const char *text);
 PHI_API phi_status phi_follow_up(phi_agent agent, const char *text);
 PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *source);
 
-/* Input for a queue, with all options. Zero means the default in every field but queue, and text or
-   content. */
+/* Input for a queue, with all options. Zero means default for every field but queue and text (or
+   content). */
 typedef struct phi_enqueue_desc {
     phi_input queue;            /* PHI_INPUT_STEERING, _FOLLOW_UP or _INJECTED */
     const char *text;           /* copied; give either text or content */

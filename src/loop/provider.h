@@ -3,10 +3,10 @@
    A provider is a table of functions with a name; phi_model.protocol selects a provider by its
    name. There are two kinds. In process (open, poll, close): a language model on a thread or a
    device of the host, a script, or a substitute for tests. phi_step polls such a provider, and the
-   provider writes the text that it has by then. Over HTTP (encode, event, end): the provider makes
-   the request and reads the answer's stream; phi does the rest (connections, deadlines, retries,
-   cancelling). Both kinds get messages that phi_translate has translated for the model, or the
-   agent's translate_fn if it has one. */
+   provider writes the text that is ready. Over HTTP (encode, event, end): the provider makes the
+   request and reads the answer's stream; phi does the rest (connections, deadlines, retries,
+   cancelling). Both kinds get messages that are already translated for the model, by phi_translate
+   or by the agent's translate_fn. */
 #ifndef PHI_LOOP_PROVIDER_H
 #define PHI_LOOP_PROVIDER_H
 
@@ -98,10 +98,11 @@ typedef struct phi_provider {
     void (*release)(void *user_data);
 } phi_provider;
 
-/* Registers a provider with a runtime. Agents that are made or get a model later find the provider
-   by its protocol; the last provider registered under a name is used. An agent keeps its provider
-   until it gets another model. Copied. PHI_BAD_ARG: no name, or functions of neither or of both
-   kinds; phi_last_error says which. PHI_NO_MEMORY. Pumping thread. */
+/* Registers a provider with a runtime. Agents that are made later, or get a model later, find the
+   provider by its name. If several providers have the same name, the last one registered is used.
+   An agent keeps its provider until it gets another model. Copied. PHI_BAD_ARG: the name is
+   missing, or the functions are not those of exactly one kind; phi_last_error says which. Otherwise
+   PHI_OK or PHI_NO_MEMORY. Pumping thread. */
 PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *provider);
 
 #ifdef __cplusplus

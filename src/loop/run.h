@@ -16,7 +16,7 @@ typedef struct phi_limits {
     uint32_t max_turns; /* model calls of one run (default 50; PHI_UNLIMITED) */
     /* input and output tokens of the whole run (default 1,000,000; UINT64_MAX: none) */
     uint64_t max_tokens;
-    /* measured like the deadlines below (default 600,000; PHI_UNLIMITED) */
+    /* time, measured as for phi_deadlines (default 600,000; PHI_UNLIMITED) */
     uint32_t max_duration_ms;
     double max_cost; /* dollars, needs the model's cost rates (default: none) */
     /* A reached limit does not end the run at once but pauses it (PHI_EV_PAUSED) until
@@ -29,14 +29,15 @@ typedef struct phi_limits {
 } phi_limits;
 
 /* What an agent may spend over its life, in all its runs and in those of the agents below it
-   (phi_agent_desc.parent). Before each turn phi reserves the highest possible cost of the model
-   call in this budget and in every budget above: the estimated input and max_tokens of output.
-   After the call its real cost is charged. So all agents together spend no more than the budget,
-   unless an estimate was too low. A budget with no room for a turn counts as a reached limit. */
+   (phi_agent_desc.parent). Before each turn phi reserves the most that the model call may cost, in
+   this budget and in every budget above. This amount is the estimated input plus max_tokens of
+   output. After the call its real cost is charged. So all agents together spend no more than the
+   budget, unless an estimate was too low. A budget with no room for a turn counts as a reached
+   limit. */
 typedef struct phi_budget {
     uint64_t max_tokens;   /* tokens of every kind, including cached tokens (default: none) */
     double max_cost;       /* dollars, needs the model's cost rates (default: none) */
-    uint64_t max_requests; /* model calls without retries (default: none) */
+    uint64_t max_requests; /* model calls, not counting retries (default: none) */
 } phi_budget;
 
 /* What an agent does when its history nears memory.limit_bytes. The agent does so at the start of

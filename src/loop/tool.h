@@ -59,10 +59,10 @@ typedef struct phi_tool {
        phi_call_arg_str and the functions after it read arguments. */
     phi_flow (*start)(void *user_data, phi_call call, phi_str arguments);
     phi_flow (*step)(void *user_data, phi_call call); /* NULL: calls are finished from outside */
-    /* Releases the call's resources: the call was cancelled or timed out, and its result is
-       settled. Not called for a call that was finished (phi_call_reply or a similar function
-       returned PHI_OK), nor for a call from a snapshot before the first phi_step has handed that
-       call to the tool. */
+    /* Called when a call was cancelled or timed out, to release the call's resources. Its result is
+       already settled. Not called for a call that was finished (phi_call_reply or a similar
+       function returned PHI_OK), nor for a call from a snapshot before the first phi_step has
+       handed that call to the tool. */
     void (*cancel)(void *user_data, phi_call call);
     /* Resumes a call that had begun when a snapshot was made (agent/snapshot.h). It works like
        `start` and gets the same arguments, which are checked once more. phi_call_state is empty, or
@@ -81,14 +81,13 @@ typedef struct phi_tool {
        optional properties may be null in it, and `start` gets the arguments without these nulls. A
        schema that cannot be adapted makes the model call fail with a message. */
     bool strict;
-    /* Called inside phi_step for each value of the arguments as the value arrives: once for each,
-       in their order. The values are provisional: the call may never start. `field` and its strings
-       are valid until on_field returns. (default: none) */
+    /* Called inside phi_step once for each value of the arguments, in their order, as soon as the
+       value has arrived. The values are provisional: the call may never start. `field` and its
+       strings are valid until on_field returns. (default: none) */
     void (*on_field)(void *user_data, const phi_field *field);
     bool may_repeat; /* the tool polls: repeated identical calls are not counted as a loop */
-    /* The tool calls phi_call_edit with a revert. Every tool result of an agent with such a tool
-       gets a last text block, when the result enters the history, that names the result: "[step
-       n12]". */
+    /* The tool calls phi_call_edit with a revert. When a tool result enters the history of an agent
+       with such a tool, the result gets a last text block with its name: "[step n12]". */
     bool names_steps;
     /* the interval of PHI_EV_TOOL_HEARTBEAT while a call runs (default: no heartbeats). A host that
        does not pop its events gets no heartbeats. */
@@ -183,18 +182,19 @@ typedef struct phi_tool_result {
 } phi_tool_result;
 
 /* Finishes a call with a result. Pumping thread only. PHI_STALE: the call is finished already,
-   nothing changes. PHI_BAD_ARG: a block is of another kind or lacks its data, or the effects are
-   not valid; phi_last_error names the fault, and the call keeps waiting. PHI_NO_MEMORY: the result
-   is not used. The call keeps waiting, or it fails with a message about the lack of memory. */
+   nothing changes. PHI_BAD_ARG: a block is of a kind that results cannot have, a block lacks its
+   data, or the effects are not valid; phi_last_error names the fault, and the call keeps waiting.
+   PHI_NO_MEMORY: the result is not used. The call keeps waiting, or it fails with a message about
+   the lack of memory. */
 PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result);
 
-/* Report a part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and a message for the
-   person who waits (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. A part that is only text
-   becomes the event's text. For any other part the event's message holds the blocks and details,
-   and the event's text is its text blocks, joined by line breaks. PHI_BAD_ARG: a block that
-   phi_call_result would refuse, too. PHI_FULL: the host does not pop its events, and this event is
-   not queued. PHI_MISUSE: called inside the hook of an update. PHI_STALE, PHI_NO_MEMORY. Pumping
-   thread only. */
+/* phi_call_update reports a part of the result while the tool runs (PHI_EV_TOOL_UPDATE).
+   phi_call_progress reports a message for the person who waits (PHI_EV_TOOL_PROGRESS). Both are
+   copied and not sent to the model. A part that is only text becomes the event's text. For any
+   other part the event's message holds the blocks and details, and the event's text is its text
+   blocks, joined by line breaks. PHI_BAD_ARG: a block that phi_call_result would refuse, too.
+   PHI_FULL: the host does not pop its events, and this event is not queued. PHI_MISUSE: called
+   inside the hook of an update. PHI_STALE, PHI_NO_MEMORY. Pumping thread only. */
 PHI_API phi_status phi_call_update(phi_call call, const phi_tool_result *partial);
 PHI_API phi_status phi_call_progress(phi_call call, const char *text);
 

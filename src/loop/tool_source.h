@@ -1,12 +1,12 @@
-/* tool_source.h - tools that come and go while an agent exists: those of a server, or of a place in
-   a game.
+/* tool_source.h - tools that come and go while an agent exists, such as the tools of a server, or
+   of a place in a game.
 
        static const phi_tool_source *const sources[] = {&doors};
        desc.tool_options.sources = sources;
        desc.tool_options.source_count = 1;
 
    An agent asks each source for its version when the agent is made or restored, and when a run and
-   each of its turns begin. If the number has changed, the agent takes the source's list and
+   each of its turns begin. If the version has changed, the agent takes the source's list and
    releases the previous list. Tool calls run inside turns, so no list changes during a call. The
    model sees the new list in the next request; PHI_EV_TOOLS_CHANGED names the tools that were added
    and removed.
@@ -40,8 +40,8 @@ typedef struct phi_tool_source {
        tools must not change until `release`. PHI_NO_MEMORY ends the run. After any other failure
        the agent keeps its list, with a PHI_EV_WARNING, until the version changes again. */
     phi_status (*take)(void *user_data, const phi_tool **tools, size_t *count);
-    /* Called once for each `take` that returned PHI_OK, with the array it gave (even an empty one),
-       when no call uses that list any more. NULL: nothing to release. */
+    /* Called once for each `take` that returned PHI_OK, when no call uses its list any more. Gets
+       the array from `take`, even an empty one. NULL: nothing to release. */
     void (*release)(void *user_data, const phi_tool *tools);
 } phi_tool_source;
 

@@ -28,9 +28,9 @@ typedef struct phi_citation {
     bool in_source;
 } phi_citation;
 
-/* Reads the citations of a block, in the provider's order, into an array in the arena. Citations of
-   which phi can read nothing are left out. If the block has no citations, returns PHI_OK and *count
-   is 0. PHI_BAD_ARG: a pointer is NULL. PHI_PARSE: content->citations is not a JSON array.
+/* Reads the citations of a block, in the provider's order, into an array in the arena. A citation
+   is left out if phi can read none of its fields. If the block has no citations, returns PHI_OK and
+   *count is 0. PHI_BAD_ARG: a pointer is NULL. PHI_PARSE: content->citations is not a JSON array.
    PHI_NO_MEMORY. After an error *count is 0. Threads: any. */
 PHI_API phi_status phi_citations(const phi_content *content, phi_arena *arena,
                                  const phi_citation **out, size_t *count);

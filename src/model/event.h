@@ -26,6 +26,7 @@ typedef struct phi_ticket {
     uint32_t index, gen;
 } phi_ticket;
 
+/* Each comment says what happened and names the fields of phi_event that the kind sets. */
 typedef enum phi_event_kind {
     PHI_EV_AGENT_START = 1, /* a run began */
     PHI_EV_AGENT_END,       /* the run ended: status, usage; failure if the run failed */
@@ -48,8 +49,8 @@ typedef enum phi_event_kind {
     PHI_EV_TOOL_PROGRESS, /* text: a message for the person who waits */
     PHI_EV_TOOL_END,      /* message: the result; is_error */
     PHI_EV_ERROR,         /* text: a message; failure; status. The run ends after it */
-    /* message: the answer so far, which the host should discard. Either the attempt failed, and the
-       model will be called again; or the text was thinking, and the deltas come again
+    /* message: the answer so far, which the host should discard. Either the attempt failed, and phi
+       will call the model again; or a text turned out to be thinking, and all deltas come again
        (PHI_QUIRK_THINK_TAGS) */
     PHI_EV_RETRACT,
     /* failure; attempt, attempts; delay_ms until the next attempt; text: a log line */
@@ -160,15 +161,15 @@ typedef struct phi_event {
     phi_call call;       /* in TOOL_... events */
     phi_str tool_call_id, tool_name, arguments;
     phi_str text, partial;
-    /* In MESSAGE_..., TURN_END, AGENT_END, TOOL_UPDATE, TOOL_END and RETRACT. In deltas: the answer
-       as it was when the event was popped, while `partial` is exact */
+    /* In MESSAGE_..., TURN_END, AGENT_END, TOOL_UPDATE, TOOL_END and RETRACT. In deltas: the whole
+       answer up to the time of the pop, while `partial` ends with `text` */
     const phi_message *message;
     /* in TURN_END, AGENT_END, SUBAGENT_END, THREAD_UPDATED; NULL: no answer or no memory */
     const phi_usage *usage;
     const struct phi_failure *failure; /* in ERROR, RETRY, FAILOVER; in AGENT_END after an error */
-    /* AGENT_END: the messages of the run, for phi_thread_message_at while the run's lane is active.
-       THREAD_UPDATED: message_count messages are in the thread. INPUT_DROPPED without a text:
-       message_count messages were dropped while the event queue was full. */
+    /* AGENT_END: index and number of the run's messages, for phi_thread_message_at while the run's
+       lane is active. THREAD_UPDATED: message_count messages are in the thread. INPUT_DROPPED
+       without a text: message_count messages were dropped while the event queue was full. */
     size_t first_message, message_count;
     const struct phi_loop_info *loop;        /* in AGENT_START */
     const struct phi_compaction *compaction; /* in COMPACTION_... events */
@@ -186,7 +187,7 @@ typedef struct phi_event {
     phi_input input;
     /* INPUT_DROPPED: why; MESSAGE_...: the `source` that the message was queued with; AGENT_END:
        the reason of phi_abort_run; SUBAGENT_END: the id; DECISION of a question: who asks; OPAQUE:
-       the type. Also REWRITE, EFFECT and FAILOVER */
+       the type. For REWRITE, EFFECT and FAILOVER see phi_event_kind */
     phi_str source;
     /* AGENT_END: why a filter rejected the prompt; if rejection.at is NULL, no filter did */
     phi_str rejection;

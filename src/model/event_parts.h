@@ -42,11 +42,12 @@ typedef struct phi_pruned {
     size_t timestamp_count;
 } phi_pruned;
 
-/* A revert. A step has a name such as "n12": entry 12 of the thread. The JSON has the number. */
+/* A revert. A step has a name such as "n12", for entry 12 of the thread. The event's JSON has the
+   number instead. */
 typedef struct phi_reverted {
     phi_str category; /* "failure", "tangent", "completion", "step-summary" */
     phi_str target;
-    const phi_str *abandoned; /* the messages that were removed from the view */
+    const phi_str *abandoned; /* names of the messages removed from the view */
     size_t abandoned_count;
     phi_str summary; /* empty: none was given */
     bool applied;
@@ -55,7 +56,8 @@ typedef struct phi_reverted {
 
 /* How near the request of a model call is to its limit. */
 typedef struct phi_context {
-    /* tokens: estimate of the request with prompt and tools; limit: the policy's, or the window */
+    /* tokens: estimate of the request with prompt and tools; limit: the policy's limit, or the
+       window */
     uint64_t tokens, limit;
     size_t messages, shown; /* messages in the view; how many of them are sent */
     /* SUMMARY_NEEDED: the entries that need a summary, both included */

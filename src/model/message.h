@@ -24,7 +24,7 @@ typedef enum phi_content_kind {
     PHI_CONTENT_IMAGE,
     PHI_CONTENT_THINKING,
     PHI_CONTENT_TOOL_CALL,
-    /* A block that only its own protocol understands (a hosted tool's call or result, a
+    /* A block that only the protocol it came from understands (a hosted tool's call or result, a
        compaction). It is sent back byte for byte to that protocol, and left out for others. */
     PHI_CONTENT_OPAQUE,
     PHI_CONTENT_DOCUMENT, /* a PDF or a text, in data, text or url; name is the title */
@@ -100,15 +100,15 @@ typedef struct phi_message {
     int64_t timestamp_ms; /* Unix time; for display, never for order */
     phi_str loop_id;      /* the run that made the message; empty: none */
     uint32_t turn_index;
-    /* Only in assistant messages, down to error_message. */
+    /* The fields from here to error_message are only in assistant messages. */
     phi_stop_reason stop_reason;
     phi_str raw_stop_reason; /* as the provider sent it; not in the JSON */
     /* model, provider and protocol that answered; protocol: PHI_PROTOCOL_..., or empty */
     phi_str model, provider, protocol;
     phi_usage usage;
     phi_str error_message;
-    /* Only in tool results, down to details. An assistant message may have `details`, too:
-       Anthropic's diagnostics (docs/caching.md). */
+    /* The fields from here to details are only in tool results. But an assistant message may have
+       Anthropic's diagnostics in `details` (docs/caching.md). */
     phi_str tool_call_id, tool_name;
     bool is_error;
     phi_str details; /* JSON text for the host, or empty; not in the JSON, never sent to a model */
@@ -135,19 +135,20 @@ PHI_API phi_str phi_message_text(const phi_message *message, const char *separat
 PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena);
 
 /* Writes a message as JSON of the session files into the arena. Besides the members that other
-   programs write, the JSON has some of phi's own, if they are set: "name", "signature", "replay"
-   and "citations" of text, "redacted" and "replay" of thinking, "incomplete", "signature" and
-   "replay" of a tool call, "api" (the protocol) and "prefix" of an assistant message, and "update"
-   of a user message. Only phi has blocks of the types "opaque", "document" and "audio". The JSON of
-   an opaque block is written as a string, so it stays the same byte for byte. Arguments that are
-   not a JSON value are written as a string. Arguments that are a string are quoted once more,
-   unless the string is empty or contains a JSON value that would be read as the arguments. So all
-   arguments read back unchanged, in phi and in other programs. PHI_NO_MEMORY. */
+   programs write, the JSON has these members of phi's own, if they are set: "name", "signature",
+   "replay" and "citations" of text, "redacted" and "replay" of thinking, "incomplete", "signature"
+   and "replay" of a tool call, "api" (the protocol) and "prefix" of an assistant message, and
+   "update" of a user message. Only phi has blocks of the types "opaque", "document" and "audio".
+   The JSON of an opaque block is written as a string, so it stays the same byte for byte. Arguments
+   that are not a JSON value are written as a string. Arguments that are a string are quoted once
+   more, unless the string is empty or contains a JSON value that would be read as the arguments. So
+   all arguments read back unchanged, in phi and in other programs. Returns PHI_OK or
+   PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out);
 /* Reads a message and copies it into the arena. A malformed field other than role and content
    counts as missing; unknown keys are ignored. An object with kind and data is an extension,
-   whatever its role, unless it has content and the role of another kind of message. PHI_PARSE: not
-   JSON or not a message; *error says why. PHI_NO_MEMORY. */
+   whatever its role, unless it has content and the role of another kind of message. PHI_PARSE: the
+   text is no JSON or no message, and *error says why. Otherwise PHI_OK or PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
                                          phi_parse_error *error);
 

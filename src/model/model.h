@@ -92,9 +92,9 @@ typedef struct phi_request_options {
     int64_t seed;
     const char *service_tier; /* a name that the provider defines: "flex", "priority"; copied */
     /* JSON text of an object, merged into the body of each request over the model's `extra`.
-       Objects are merged deeply; other values replace. A member that phi itself writes is refused,
-       and the error names its path. Members that phi always writes are refused when `extra` is set,
-       others before the request is sent. Copied */
+       Objects are merged deeply; other values replace earlier ones. A member that phi itself writes
+       is refused, and the error names its path. Members that phi always writes are refused when
+       `extra` is set, others before the request is sent. Copied */
     const char *extra;
     bool disable_facts; /* requests contain no facts (features/facts.h) */
     /* emit PHI_EV_TURN_REQUEST with the request of each turn, before the turn's first attempt */
@@ -108,7 +108,7 @@ typedef struct phi_request_options {
    PHI_CONTENT_OPAQUE blocks. For a hosted tool whose calls the host answers, see phi_tool.raw.
    docs/hosted_tools.md */
 typedef struct phi_raw_tool {
-    /* PHI_PROTOCOL_..., or another name of the protocol in configuration files; copied */
+    /* PHI_PROTOCOL_..., or another name that configuration files allow for the protocol; copied */
     const char *protocol;
     const char *json; /* JSON text of an object; copied */
 } phi_raw_tool;
@@ -139,7 +139,7 @@ enum {
     PHI_QUIRK_TOOL_STREAM = 1 << 16,    /* send tool_stream:true (z.ai) */
     /* HTTP status 400 with an empty body means a context overflow (Cerebras) */
     PHI_QUIRK_EMPTY_IS_OVERFLOW = 1 << 17,
-    /* adaptive thinking with an effort, without a budget (Claude 4.6 and later) */
+    /* send adaptive thinking with an effort instead of a budget (Claude 4.6 and later) */
     PHI_QUIRK_ADAPTIVE_THINKING = 1 << 18,
     /* send Anthropic's cache marks in content parts (OpenRouter) */
     PHI_QUIRK_CACHE_CONTROL = 1 << 19,
@@ -166,7 +166,7 @@ enum {
 /* with THINK_TAGS: the model's template already opens the tag, so an answer begins with thinking */
 #define PHI_QUIRK_THINK_OPEN ((uint64_t)1 << 33)
 #define PHI_QUIRK_TEXT_CALLS ((uint64_t)1 << 34) /* tool calls in the text become calls */
-/* correct names and arguments of calls that are nearly right; for any protocol */
+/* repair calls whose names or arguments are nearly right; for any protocol */
 #define PHI_QUIRK_REPAIR_CALLS ((uint64_t)1 << 35)
 
 typedef struct phi_model_header {
@@ -200,11 +200,11 @@ typedef struct phi_model {
     const phi_model_header *headers; /* more headers to send */
     size_t header_count;
     /* Only for anthropic_messages: the value of the header anthropic-version (default
-       "2023-06-01"). From "2026-10-21" on phi sends no sampling parameters, and sends the key as a
-       bearer token. The same header in `headers` overrides this field. */
+       "2023-06-01"). For "2026-10-21" and later versions phi sends no sampling parameters, and
+       sends the key as a bearer token. The same header in `headers` overrides this field. */
     const char *api_version;
-    /* JSON text of an object, merged into the body of each request: docs/providers.md, "Anything
-       else". A member that phi itself writes is refused, and the error names its path. (default:
+    /* JSON text of an object, merged into the body of each request (docs/providers.md, "Anything
+       else"). A member that phi itself writes is refused, and the error names its path. (default:
        none) */
     const char *extra;
     /* The code of the protocol; presets set it. (default: the codec in phi_runtime_desc.codecs with

@@ -1,4 +1,5 @@
-/* tokens.h - estimates the tokens of a text or a message: in English a token has about four bytes.
+/* tokens.h - estimates how many tokens a text or a message has. In English a token has about four
+   bytes.
 
    The estimate shows when a history becomes too large and what a model call may cost at most. Never
    use it for billing; use the provider's reported usage. */

@@ -1,10 +1,10 @@
 /* introspect.h - for screens and debugging: figures of a lane's view, its newest messages, and the
    log as text.
 
-   phi_agent_explain tells which messages of a view are sent to a model, and why. Each function here
-   makes a view, takes as long as phi_thread_view, and returns its status on failure. Only
-   phi_thread_describe reads entries, and only those for which it writes a line. No function changes
-   anything; all are allowed during a run. Threads: the pumping thread. */
+   phi_agent_explain tells which messages of a view are sent to a model, and why.
+   phi_thread_describe makes a view, which takes as long as phi_thread_view, and reads only the
+   entries for which it writes a line. The functions here change nothing and are allowed during a
+   run. Threads: the pumping thread. */
 #ifndef PHI_PERSIST_INTROSPECT_H
 #define PHI_PERSIST_INTROSPECT_H
 
@@ -37,7 +37,7 @@ typedef struct phi_describe {
     /* describe the thread as it was before this entry (default: as it is now) */
     uint64_t before;
     uint32_t last;       /* the number of newest entries to describe (default 20; PHI_UNLIMITED) */
-    uint32_t text_bytes; /* the number of bytes of each text (default 200; PHI_UNLIMITED) */
+    uint32_t text_bytes; /* the most bytes shown of each text (default 200; PHI_UNLIMITED) */
 } phi_describe;
 
 /* Describes a thread for people: two lines of figures, then a line for each entry, oldest first.
@@ -46,9 +46,9 @@ typedef struct phi_describe {
    to 80 bytes. Control characters are written as "\n" or "\x1b".
    *out gets the text, in the arena. If out is NULL, only the figures are computed; this needs no
    arena and reads no entry. *figures, if figures is not NULL, gets the figures of the lane's view.
-   If `describe` is NULL, the defaults are used. PHI_NOT_FOUND: there is no such lane. Else
-   PHI_NO_MEMORY, PHI_BAD_ARG or the status of phi_thread_entry. After any of these *out and
-   *figures are unchanged. */
+   If `describe` is NULL, the defaults are used. PHI_NOT_FOUND: there is no such lane. PHI_BAD_ARG:
+   an argument is missing. Otherwise PHI_NO_MEMORY or the status of phi_thread_entry. After any of
+   these *out and *figures are unchanged. */
 PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
                                        phi_arena *arena, phi_str *out, phi_lane_figures *figures);
 

@@ -77,8 +77,8 @@ PHI_API const struct phi__journal_ops *phi_store_journal(void);
 /* ---- a thread in a store ---- */
 
 /* Puts a thread into a store: from now on appended entries are also written to the store.
-   phi_thread_sync writes them; without it they are written at the end of each step, and at the end
-   of a turn or run before its event. Allowed during a run.
+   phi_thread_sync writes them at once. Otherwise phi writes them at the end of each step, and
+   before the event that ends a turn or a run. Allowed during a run.
    If the store already has a thread with this id, `thread` must be empty and is filled from the
    store (*torn as in phi_store.read). If not, the entries of `thread` are written first. The thread
    is locked in the store until it leaves the store or is freed. Leaving and freeing also write
@@ -89,8 +89,8 @@ PHI_API const struct phi__journal_ops *phi_store_journal(void);
    phi_step, if no event of the agent waits (for a thread that phi_run uses: no event at all). A
    call that needs evicted entries recalls the whole log from the store, or returns the store's
    status. The recalled log stays in memory until another entry leaves the view.
-   store NULL: the thread leaves its store, if it is in one, and keeps its id. At first phi recalls
-   the evicted entries; if that fails, the thread stays in the store. Then phi writes the missing
+   store NULL: the thread leaves its store, if it is in one, and keeps its id. First phi recalls the
+   evicted entries; if that fails, the thread stays in the store. Then phi writes the missing
    entries; if that fails, the thread leaves the store nevertheless.
    PHI_MISUSE: the thread is in a store already, or thread and store both have entries; PHI_BAD_ARG:
    an invalid id; or a status of the store's functions, with its text in `message`. After any of
@@ -107,9 +107,9 @@ PHI_API phi_status phi_thread_sync(phi_thread *thread, char *message, size_t mes
 /* Writes a thread as JSON Lines into the arena: a header line, then one line for each entry.
    Returns PHI_OK, PHI_BAD_ARG (a pointer is NULL), PHI_NO_MEMORY or the store's status. */
 PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out);
-/* Reads a text made by phi_thread_to_json into an empty thread. PHI_MISUSE: the thread is not empty
-   or in use, and nothing changed. After PHI_PARSE and PHI_NO_MEMORY the thread is empty and in no
-   store. On failure *error (if error is not NULL) has the line. */
+/* Reads a text made by phi_thread_to_json into an empty thread. PHI_MISUSE: the thread has entries
+   already or is in use; nothing changed. After PHI_PARSE and PHI_NO_MEMORY the thread is empty and
+   in no store. On failure *error (if error is not NULL) has the line. */
 PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, phi_parse_error *error);
 
 #ifdef __cplusplus

@@ -82,7 +82,7 @@ PHI_API phi_arena *phi_json_arena(phi_json *root);
 /* Reads one JSON text into an arena; flags are as for phi_json_load. PHI_OK: *out is the root.
    PHI_PARSE, PHI_TOO_BIG, PHI_NO_MEMORY: *error (if error is not NULL) says why, *out is NULL, and
    the arena is reset to its state before the call. `text` is borrowed until return; with
-   PHI_JSON_BORROW, as long as the tree. */
+   PHI_JSON_BORROW it is borrowed as long as the tree lives. */
 PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
                                   phi_parse_error *error);
 

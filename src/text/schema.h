@@ -11,7 +11,7 @@
    bounds gives PHI_TOO_BIG, never a hang or a crash. A value is checked only once against a schema,
    however often the schema refers to itself. To compare the names of an object of n members with a
    schema of m properties takes n x m units of work; 16,000,000 units are allowed (docs/limits.md).
-   When phi itself checks arguments, answers and results, it looks up names in a table. */
+   phi's own checks of arguments, answers and results need less: they look up names in a table. */
 #ifndef PHI_TEXT_SCHEMA_H
 #define PHI_TEXT_SCHEMA_H
 

@@ -20,9 +20,9 @@ extern "C" {
    JSON_SCHEMA checks the part of the schema that schema.h understands. With `strict`, null members
    that stand for absent ones are removed first.
 
-   Ownership: *out with all its text is in the arena. `message` (may be NULL with message_size 0) is
-   terminated, and empty on success. PHI_BAD_ARG: `answer` is no assistant message, or its text is
-   blank or not valid JSON. PHI_PARSE: the JSON does not fit ("answer.price: expected number, got
+   Ownership: *out and all its strings are in the arena. `message` (may be NULL with message_size 0)
+   is terminated, and empty on success. PHI_BAD_ARG: `answer` is no assistant message, or its text
+   is blank or not valid JSON. PHI_PARSE: the JSON does not fit ("answer.price: expected number, got
    string"), or the schema is not JSON. PHI_TOO_BIG: the JSON is nested too deeply, or the check
    takes too much work. PHI_NO_MEMORY. After any error *out is NULL and `message` says why. */
 PHI_API phi_status phi_message_json(const phi_message *answer, const phi_format *format,

@@ -15,13 +15,14 @@ extern "C" {
 typedef struct phi_answer phi_answer;
 
 /* Append text or thinking to the open block, or to a new block if the open one is of another kind.
-   signature: must be sent back with this thinking, and ends the block (empty: none, or not yet). */
+   signature: the provider's token, which must be sent back with this thinking. The signature ends
+   the block; an empty one does not. */
 PHI_API void phi_answer_text(phi_answer *answer, phi_str bytes);
 PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes, phi_str signature);
 
 /* phi_answer_call begins a tool call (id empty: phi makes an id). phi_answer_arguments appends a
-   part of the JSON text of the arguments (no text at all means {}). The call ends if `last` is
-   true, if another block begins, or with the answer. A call that was cut
+   part of the JSON text of the arguments (no text at all means {}). The call ends when `last` is
+   true, when another block begins, or when the answer ends. A call that was cut
    off (PHI_STOP_REASON_LENGTH) never runs. */
 PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name);
 PHI_API void phi_answer_arguments(phi_answer *answer, phi_str bytes, bool last);
