@@ -440,8 +440,8 @@ static void phi__check_twice(phi__cfg_walk *walk, const phi__cfg_field *field,
     phi__walk_error_key(walk, node);
 }
 
-/* Reports keys that occur twice, which only JSON allows, and that no field of the table has. If
-   table is NULL, checks all keys. */
+/* Reports each key that occurs twice, unless a field of the table has that key. If `table` is NULL,
+   reports all such keys. Only JSON allows a key twice. */
 static void phi__check_again(phi__cfg_walk *walk, const phi__cfg_table *table,
                              const phi_json *node) {
     phi_json_iter it = phi_json_each(node);

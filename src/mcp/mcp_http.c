@@ -67,7 +67,7 @@ struct phi__exchange {
     phi__timer timer;
     phi__buf sent;     /* value of Authorization; wiped when freed */
     bool held;         /* waits for wire->gate */
-    bool waits, again; /* waits: needs an authorization; again: send the request after it */
+    bool waits, again; /* waits: needs an authorization; again: send the request later */
     bool denied;       /* the authorization failed; do not ask a person again */
     bool busy, closed; /* busy: a function of `kind` runs; closed: free e afterwards */
     bool note;         /* counted in wire->notes */
@@ -412,8 +412,8 @@ static void phi__ex_close(phi__exchange *e) {
 }
 
 /* Hides the request's secrets in an error: people see errors, and an error may quote a token.
-   Returns json unchanged, or the clean text in e->body or `copy`. Without memory, the text is
-   empty. */
+   Returns `json` itself if nothing had to be hidden. Otherwise returns the cleaned text, whose
+   memory is e->body or `copy`; without memory, the cleaned text is empty. */
 static phi_str phi__ex_quiet(phi__exchange *e, phi_str json, phi__buf *copy) {
     phi__json_found found;
     phi__buf *own = json.at == e->body.at ? &e->body : copy;

@@ -64,7 +64,8 @@ typedef struct phi__mcp_link_table {
     /* Ends the link's use of `out`: the answer was reported or is not wanted any more. The session
        may free `out` afterwards. Called only while out->of_link is not NULL. */
     void (*forget)(phi__mcp_link *link, phi__out *out);
-    /* Sets the version for headers, and its era. NULL: unknown until the next handshake. */
+    /* Sets the version for headers. `modern`: the version is of the modern era. If `version` is
+       NULL, both are unknown until the next handshake. */
     void (*agreed)(phi__mcp_link *link, const char *version, bool modern);
     /* Legacy eras, after the handshake: opens the stream for the server's own messages, if any. */
     void (*listen)(phi__mcp_link *link);

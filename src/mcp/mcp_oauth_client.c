@@ -51,7 +51,8 @@ PHI__FN phi_status phi__oauth_fail(phi__oauth *o, phi_status status, const char 
         (void)snprintf(words, sizeof words, "%s", phi_status_text(PHI_NO_MEMORY));
     (void)snprintf(o->message, sizeof o->message, "authorization: %.*s",
                    (int)sizeof o->message - 20, words);
-    /* A host's function may have returned PHI_BUSY, but nothing would end such a wait. */
+    /* If a function of the host returned PHI_BUSY, that is a failure: nothing would end the
+       wait. */
     return status == PHI_BUSY ? PHI_BAD_ARG : status;
 }
 
@@ -669,8 +670,8 @@ static const char *phi__oac_methods(const phi_mcp_oauth_desc *desc) {
                  "client_secret_post";
 }
 
-/* Checks the issuer. client_id or an assertion belongs to one issuer: the issuer of the desc, or
-   else of the last token. */
+/* Checks that the client belongs to this issuer. A client_id or an assertion belongs to one issuer:
+   the issuer in the desc, or if the desc has none, the issuer of the last token. */
 static phi_status phi__oac_bound(phi__oauth *o) {
     const phi_mcp_oauth_desc *desc = o->desc;
     phi_str issuer = o->found.server.issuer, bound = phi_str_of(desc->issuer);

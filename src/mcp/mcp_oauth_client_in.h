@@ -216,7 +216,7 @@ PHI__FN void phi__keep_clear(phi__oauth_grant *grant);
 /* Moves `from` to `to`, and empties `from`. */
 PHI__FN void phi__keep_move(phi__oauth_grant *to, phi__oauth_grant *from);
 
-/* Moves a refused token to its place in grant->spent. */
+/* Moves a refused token into grant->spent. */
 PHI__FN void phi__keep_spend(phi_str *token, phi_str *spent);
 
 /* If store is NULL, loading returns PHI_NOT_FOUND and saving does nothing. */

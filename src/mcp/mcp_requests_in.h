@@ -180,7 +180,7 @@ PHI__FN bool phi__parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name
    has their number. False: the connection was freed. */
 PHI__FN bool phi__parts_warn(phi_mcp *mcp, const char *format, ...) PHI_PRINTF(2, 3);
 
-/* Each calls a function of all parts. False: the connection was freed. phi__parts_held differs:
+/* Each calls a function of all parts. False: the connection was freed. But phi__parts_held returns
    true if agents use a part. */
 PHI__FN bool phi__parts_ready(phi_mcp *mcp);
 PHI__FN bool phi__parts_down(phi_mcp *mcp);

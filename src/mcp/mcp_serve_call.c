@@ -283,7 +283,7 @@ static void phi__srun_over(phi__agent *agent, phi_status status, const phi_failu
     phi__end_drop(agent);
 }
 
-/* Called when the host has freed the hidden agent, whose handle it got in a hook. */
+/* Called when the host has freed the hidden agent. Hooks give the host the agent's handle. */
 static void phi__srun_gone(phi__agent *agent) {
     phi__serving *serving = phi__srun_of(agent);
     if (serving == NULL) return;

@@ -449,8 +449,8 @@ static phi__mcp_post *phi__web_post_new(phi__serve_http *http, phi__serve_exchan
     return post;
 }
 
-/* Finds the stream to resume, by the id of its last event ("3-1"). NULL: the stream is not kept any
-   more. */
+/* Finds the stream to resume. `id` is the id of the last event that the client has, such as "3-1".
+   *missed is set to the later events. NULL: the stream or a missed event is not kept any more. */
 static phi__mcp_post *phi__web_lost(const phi__serve_http *http, phi_str id,
                                     const phi__client *client, phi_str *missed) {
     size_t dash = phi__str_find(id, 0, "-");

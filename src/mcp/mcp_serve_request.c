@@ -460,9 +460,10 @@ PHI__FN phi_status phi__sv_log(phi_mcp_server *server, phi__mcp_way *way, const 
 
 /* A session gets questions as requests on its own stream. A client of 2026-07-28 gets them as the
    result of its request (input_required). The request is then parked, and the client repeats it
-   with the answers and requestState. This state has the handle of the parked request, the number of
-   its rounds, and a keyed hash over both, the method and the parameters. So a state is valid for
-   one repetition of one request, and only until the request ends. */
+   with the answers and requestState. This state holds the handle of the parked request, the number
+   of its rounds, and a keyed hash. The hash covers the handle, the number, the method and the
+   parameters. So a state is valid for one repetition of one request, and only until the request
+   ends. */
 
 PHI__FN void phi__sask_enter(phi_mcp_server *server) { server->depth++; }
 

@@ -298,7 +298,8 @@ PHI__FN bool phi__data_known(const phi_mcp_server *server, phi_str uri);
 
 /* ---- mcp_serve.c ---- */
 
-/* Notifies clients. uri: the resource that has changed. If at is NULL, the list has changed. */
+/* Notifies clients. uri: the resource that has changed. If uri.at is NULL, the list itself has
+   changed. */
 PHI__FN void phi__notify_changed(phi_mcp_server *server, phi__mcp_list list, phi_str uri);
 PHI__FN void phi__notify_log(phi_mcp_server *server, const char *level, const char *logger,
                              const char *data);

@@ -112,9 +112,9 @@ static phi__known_tool *phi__known_find(const phi__known *known, phi_str name) {
     return NULL;
 }
 
-/* Records a tool of the current list. NULL: no memory. *before: the accepted definition if the new
-   one differs from it and was not reported yet, else empty. It is valid until the new one is
-   accepted. */
+/* Records a tool of the current list. If the new definition differs from the accepted one and was
+   not reported yet, sets *before to the accepted one, else to an empty text. *before is valid until
+   the new definition is accepted. NULL: no memory. */
 static phi__known_tool *phi__known_offer(phi__known *known, phi_str name, phi_str definition,
                                          phi_str *before) {
     phi__known_tool *tool = phi__known_find(known, name);

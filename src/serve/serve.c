@@ -237,8 +237,9 @@ static void phi__port_close(phi__serve *s) {
    complete. A lingering connection drops incoming bytes, so that the peer can still read the last
    answer. out_state is the state of the answer: none, open, streamed or ended.
 
-   Every entry from the pump raises serve->busy and ends with phi__conn_leave. The last leave frees
-   connections and a server that were closed meanwhile. So `fd` may be read after any callback. */
+   Every entry from the pump raises serve->busy and ends with phi__conn_leave. Connections and a
+   server that were closed meanwhile are freed only by the last phi__conn_leave. So `fd` may be read
+   after any callback. */
 static inline size_t phi__conn_waiting(const phi__serve_exchange *c) {
     return c->out.len - c->out_at;
 }
