@@ -644,7 +644,7 @@ static phi_status phi__jobs_plan(phi__cfg_maker *maker) {
     return PHI_OK;
 }
 
-/* Fills a job's desc, except for the parts of sections. Fails only with PHI_NO_MEMORY. */
+/* Fills a job's desc, except for the parts of sections. Fails as phi__cfg_queue_add does. */
 static phi_status phi__jobs_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_json *prompt = NULL, *place = NULL;
     const char *files = NULL;

@@ -216,7 +216,8 @@ PHI__FN const phi__cfg_field *phi__fields_at(const phi__cfg_table *table, size_t
 PHI__FN const phi__cfg_field *phi__fields_find(const phi__cfg_table *table, phi_str key,
                                                size_t *index);
 
-/* True if the field was in the file. phi__cfg_take has filled `taken`. Not for plain tables. */
+/* True if the field was in the file. `taken` is the struct that phi__cfg_take has filled; the table
+   must not be plain. */
 PHI__FN bool phi__fields_has(const phi__cfg_table *table, const void *taken, const char *key);
 
 /* Returns the largest value of a field's type; for seconds, the largest number of milliseconds. */
@@ -244,7 +245,8 @@ PHI__FN bool phi__choice_find(const char *choices, phi_str name, phi__cfg_choice
 /* Sets *out to the choice of that number. False: no choice has it, and out->name is "". */
 PHI__FN bool phi__choice_of(const char *choices, int value, phi__cfg_choice *out);
 
-PHI__FN const char *phi__load_path(const phi_config *config); /* "" if it was not a file */
+PHI__FN const char *phi__load_path(const phi_config *config); /* "" if the config is not from a
+                                                                 file */
 
 /* Appends a message, with "${NAME}" in place of each value of a variable that has four bytes or
    more. If the message was cut within a value, the beginning of that value is replaced, too. */
@@ -267,7 +269,8 @@ typedef struct phi__cfg_ref {
 PHI__FN phi__cfg_ref phi__refs_parse(phi_str text);
 
 /* Returns the table that a reference means; phi_config_load has checked the reference. NULL: the
-   text is a literal, or (with errors) no such table exists. `space` is the field's namespace. */
+   text is a literal, or no such table exists and an error was reported. `space` is the field's
+   namespace. */
 PHI__FN const phi_json *phi__refs_find(const phi_config *config, const char *space,
                                        const char *text);
 
@@ -388,34 +391,37 @@ struct phi_config_section {
 PHI__FN bool phi__making_used(phi__cfg_making *making, const char *key, const char *space,
                               const phi_json *section, size_t i, phi__cfg_used *out);
 
-/* Adds a tool, unless the agent has one of that name. PHI_NO_MEMORY. */
+/* Adds a tool, unless the agent has a tool of that name. Fails only with PHI_NO_MEMORY. */
 PHI__FN phi_status phi__making_tool(phi__cfg_making *making, const phi_tool *tool);
 PHI__FN phi_status phi__making_source(phi__cfg_making *making, const phi_tool_source *source);
 
-/* Notes that a tool exists. True if the agent's list has the name. `name` is borrowed as long as
-   the making. */
+/* Notes that a tool exists. True if the agent's list has the name. `name` must live as long as
+   `making`. */
 PHI__FN bool phi__making_offer(phi__cfg_making *making, const char *name);
 
-/* Accepts every name in the agent's list. Used if a document that defines tools is not read now. */
+/* Accepts every name in the agent's list, because a document that defines tools is not read now. */
 PHI__FN void phi__making_trust(phi__cfg_making *making);
 
 /* Returns a table of texts as an array of structs of two texts, {name, value}: phi_model_header,
-   phi_mcp_pair, phi_openapi_pair. In the arena. NULL: an empty table (*count 0), or no memory. */
+   phi_mcp_pair, phi_openapi_pair. The array is in the arena. NULL: the table is empty (*count is
+   0), or there is no memory. */
 PHI__FN void *phi__cfg_pairs(phi_arena *arena, const phi_json *map, size_t *count);
 
 #ifndef PHI_NO_FILES
 /* Appends a file to *out. Stops soon after `most` bytes: if out->len is then above `most`, the file
-   is too large. If the file cannot be read, sets *words. PHI_NO_MEMORY, or the file's status. */
+   is too large. If the file cannot be opened or read, sets *words and returns the reason's status.
+   Without memory, returns PHI_NO_MEMORY. */
 PHI__FN phi_status phi__cfg_file(phi_memory *memory, const char *path, size_t most, phi__buf *out,
                                  phi__words *words);
 #endif
 
-/* Returns `path`, relative to `directory` unless it is absolute; in the arena. NULL: no memory. */
+/* Puts `directory` before `path`, unless `path` is absolute. The result is in the arena. NULL: no
+   memory. */
 PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const char *path);
 
-/* Resolves a path to an absolute one without links, in the arena. On failure returns the status,
-   sets *out to NULL, and writes a message to `why` (NULL with size 0: no message). PHI_UNSUPPORTED:
-   built with PHI_NO_FILES. */
+/* Resolves a path to an absolute one without links, in the arena. On failure sets *out to NULL and
+   writes a message to `why`, which may be NULL if its size is 0. PHI_UNSUPPORTED: phi was built
+   with PHI_NO_FILES. */
 PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const char **out, char *why,
                                     size_t size);
 

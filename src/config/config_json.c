@@ -179,8 +179,9 @@ static phi_json *phi__set_tree(const phi__set_writer *w) { return w->no_memory ?
 
 enum { PHI__SET_MS = 1000, PHI__SET_NANOS = 1000000 /* nanoseconds in a millisecond */ };
 
-/* Written and read in ranges, because max_duration comes after the first two: a new row at the end
-   also needs larger counts in phi__set_limits_write and phi__set_limits_read. */
+/* The rows are written and read in ranges, because max_duration comes after the first two rows. So
+   a new row at the end also needs larger counts in phi__set_limits_write and
+   phi__set_limits_read. */
 static const phi__set_row phi__set_limits[] = {
     PHI__SET_U32(phi_limits, max_turns, "max_turns", 50),
     PHI__SET_SOME(phi_limits, max_tokens, "max_total_tokens", 1000000),

@@ -294,7 +294,7 @@ typedef enum phi__refs_found {
     PHI__CFG_REFS_BUILT_IN,
     PHI__CFG_REFS_MISSING,
     PHI__CFG_REFS_AMBIGUOUS,
-    PHI__CFG_REFS_OTHER_SPACE, /* `entity` has the name, but in another namespace; or NULL */
+    PHI__CFG_REFS_OTHER_SPACE, /* `entity`: of that name in another namespace, or NULL */
     PHI__CFG_REFS_NO_SPACE,
     PHI__CFG_REFS_NO_ALIAS,
     PHI__CFG_REFS_CYCLE

@@ -238,7 +238,8 @@ PHI__FN void phi__req_again(phi__req *r);
 
 PHI__FN void phi__req_progress(phi_mcp *mcp, const phi_json *params);
 
-/* Starts the deadline again. bounded: within max_timeout_ms. */
+/* Starts the deadline again. If `bounded`, it is not later than max_timeout_ms after the request
+   began. */
 PHI__FN phi_status phi__req_renew(phi__req *r, bool bounded);
 
 /* Sends queued messages; if `all` is false, only those of the handshake. False: the connection was

@@ -216,9 +216,9 @@ static bool phi__news_tell(phi_mcp *mcp, phi__news *news) {
 
 /* ---- calls of a server's tools: each sends a request whose answer becomes the result ---- */
 
-/* A call ends once: with a result, or because it is cancelled, finished by other code or freed with
-   its agent. The request to the server is then cancelled. A call waits while the connection is
-   being opened again. */
+/* A call ends once: it gets a result, is cancelled, is finished by other code, or is freed with its
+   agent. A request to the server that is still open is then cancelled. A call waits while the
+   connection is being opened again. */
 
 enum { PHI__CALLS_WAIT_MS = 50 }; /* pause between two looks at a connection that is opening */
 
@@ -742,8 +742,9 @@ static void phi__toolbox_fill(phi__toolbox_maker *m, phi__mcp_tool *item, phi_to
     tool->deferred = desc->deferred;
     tool->may_defer = !desc->never_deferred;
     tool->source = desc->name != NULL && desc->name[0] != '\0' ? desc->name : "mcp";
-    tool->timeout_ms = PHI_UNLIMITED; /* requests have deadlines, and may wait for people */
-    /* phi__calls_fit checks them, and takes null as an absent value */
+    tool->timeout_ms = PHI_UNLIMITED; /* the request has its own deadline, and may wait for
+                                         people */
+    /* phi__calls_fit checks the arguments, and treats null as an absent value */
     tool->checks_arguments = true;
 }
 
@@ -1025,7 +1026,8 @@ static void phi__mtools_listed(phi__pages *pages, const phi_mcp_reply *reply) {
     t->again = false;
     if (again) phi__mtools_later(t);
     if (reply->status == PHI_CANCELLED) return;               /* the connection is closing */
-    if (phi__news_tell(mcp, &t->news)) phi__mtools_settle(t); /* calls the host, too */
+    if (phi__news_tell(mcp, &t->news)) phi__mtools_settle(t); /* phi__mtools_settle calls the
+                                                                 host */
 }
 
 static phi_status phi__mtools_list(phi__mcp_tools *t) {

@@ -35,7 +35,8 @@ typedef struct phi__channel_desc {
     void *ctx;
 } phi__channel_desc;
 
-/* Makes a channel. PHI_BAD_ARG: a descriptor is not open, or both are the same. PHI_NO_MEMORY. */
+/* Makes a channel. PHI_BAD_ARG: a descriptor is not open, or both are the same. Other failures:
+   only PHI_NO_MEMORY. */
 PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc, phi__channel **out);
 PHI__FN void phi__channel_resume(phi__channel *channel);
 
@@ -171,18 +172,18 @@ typedef struct phi__process_desc {
        and turn; borrowed. If it returns false, reading of that stream stops until
        phi__process_resume. */
     bool (*output)(void *ctx, int stream, const char *bytes, size_t len);
-    /* Called once: the child exited with `code`, or with code -1 was killed by `signal_number`. If
-       both are unknown, they are -1 and 0. Both streams were read to their ends. If a grandchild
-       holds them open, they are read for at most 100 ms of the io's clock after the exit, and then
-       at most 1 MiB more. The callback waits for a stopped stream. */
+    /* Called once, after the child has exited with `code` or was killed by `signal_number` (code is
+       then -1). If neither is known, they are -1 and 0. Both streams were read to their ends. But
+       if a grandchild holds a stream open, it is read for at most 100 ms of the io's clock after
+       the exit, and then at most 1 MiB more. While a stream is stopped, the call waits. */
     void (*exited)(void *ctx, int code, int signal_number);
     void *ctx;
 } phi__process_desc;
 
 /* Starts a child. PHI_BUSY: no more starts are allowed in this step, or the system lacks
    descriptors or processes: try again. PHI_NOT_FOUND: no such program. PHI_IO: the system refused.
-   PHI_BAD_ARG: no argv. PHI_NO_MEMORY. `words` gets the system's message, terminated; may be NULL
-   with size 0. */
+   PHI_BAD_ARG: argv is missing. PHI_NO_MEMORY: no child was started. `words` gets the system's
+   message, terminated; `words` may be NULL if its size is 0. */
 PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
                                     char *words, size_t words_size);
 PHI__FN void phi__process_resume(phi__process *process);

@@ -77,7 +77,8 @@ static bool phi__deny_signs(const char *pattern) {
     return signs;
 }
 
-/* Sets *found to the first of `patterns` (NULL-ended) in the command, or NULL. PHI_NO_MEMORY. */
+/* Sets *found to the first of `patterns` (NULL-ended) that the command contains, or to NULL. Fails
+   only with PHI_NO_MEMORY. */
 static phi_status phi__deny_find(phi_memory *memory, const char *command,
                                  const char *const *patterns, const char **found) {
     phi__buf plain, removals, squeezed;

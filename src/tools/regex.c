@@ -136,8 +136,8 @@ static void phi__re_set_add(phi__re_parser *p, uint32_t first, uint32_t last) {
     ranges[tree->range_count++].last = last;
 }
 
-/* Adds a range. If `outside`, adds the characters between the range before and this one instead;
-   *from is the first character after the range before. */
+/* Adds the range from first to last. If `outside`, adds instead the characters between the previous
+   range and this one. *from is the first character after the previous range. */
 static void phi__re_set_put(phi__re_parser *p, bool outside, uint32_t first, uint32_t last,
                             uint32_t *from) {
     if (!outside)

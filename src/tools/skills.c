@@ -480,8 +480,8 @@ static void phi__skill_read(phi__skill_file *file) {
     phi__files_close(from);
 }
 
-/* Used if the YAML is broken: reads name and description line by line. Descriptions such as "Use
-   when: ..." are common, but are not valid YAML without quotes. NULL: no memory. */
+/* Reads name and description line by line, for front matter that is not valid YAML. Descriptions
+   such as "Use when: ..." are common, but need quotes in YAML. NULL: no memory. */
 static phi_json *phi__skill_by_line(phi__skill_file *file) {
     static const char *const keys[] = {"name", "description"};
     phi_json *root = phi_json_new_object(&file->scratch);
@@ -649,7 +649,7 @@ static phi_status phi__skills_entry(phi_skills *skills, const phi__walk_entry *e
     if (entry->kind != PHI__FILE_DIRECTORY && entry->kind != PHI__FILE_LINK) return PHI_OK;
     int n = snprintf(path, sizeof path, "%s/%.*s", skills->load.dir.at, (int)entry->path.len,
                      entry->path.at);
-    if (n < 0 || (size_t)n >= sizeof path) return PHI_OK; /* too long for a file in it */
+    if (n < 0 || (size_t)n >= sizeof path) return PHI_OK; /* the path is too long */
     phi_status status = phi__skill_load(skills, path, skills->load.label);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_TOO_BIG) return PHI_OK;
