@@ -13,7 +13,7 @@ enum {
     PHI__CFG_UNKNOWN_DEPTH = 5
 };
 
-/* A search through all tables of one depth for fields of a name, or of a similar name. */
+/* A search for fields with a given name or a similar name, in all tables of one depth. */
 typedef struct phi__cfg_unknown {
     const phi__cfg_table *here; /* this table is not searched */
     phi_str key;

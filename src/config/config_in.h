@@ -302,7 +302,7 @@ PHI__FN void phi__prob_add(phi__cfg_probs *problems, const phi_config *config, c
 PHI__FN void phi__prob_add_at(phi__cfg_probs *problems, const phi_config *config, uint32_t line,
                               uint32_t column, phi_status status, const char *words);
 
-/* Sorts by place in the text; problems without a place come last. */
+/* Sorts the problems by their places in the text. Problems without a place come last. */
 PHI__FN void phi__prob_sort(phi__cfg_probs *problems);
 
 /* Returns the first error, or NULL. If `problems` is NULL, returns a static error "no memory". */
@@ -436,7 +436,7 @@ PHI__FN void phi__cfg_error(phi__cfg_ground *ground, const phi_json *node, phi_s
 PHI__FN void phi__cfg_warn(phi__cfg_ground *ground, const phi_json *node, const char *field,
                            const char *format, ...) PHI_PRINTF(4, 5);
 
-/* Returns the name most similar to `name`, for "did you mean". NULL: none is similar. */
+/* Returns the name most similar to `name`, for "did you mean". NULL: no name is similar. */
 PHI__FN const char *phi__cfg_nearest(phi_str name, const char *const *names, size_t count);
 
 #endif

@@ -416,8 +416,8 @@ PHI__FN bool phi__raws_keep(phi_config *config, phi_str name, phi_str value) {
     return true;
 }
 
-/* Returns how many first bytes of `text` and `value` agree. '?' in a message agrees with a control
-   code. */
+/* Returns the number of bytes at the start of `text` and `value` that agree. A '?' in `text` agrees
+   with a control code in `value`. */
 static size_t phi__raws_common(phi_str text, phi_str value) {
     size_t n = 0;
     while (n < text.len && n < value.len &&
@@ -427,7 +427,7 @@ static size_t phi__raws_common(phi_str text, phi_str value) {
 }
 
 /* Returns the value at the start of `text`, even if the end of `text` cuts the value. *len is set
-   to the length of the value's part in `text`. */
+   to the number of the value's bytes in `text`. */
 static const phi__cfg_value *phi__raws_value(const phi_config *config, phi_str text, size_t *len) {
     const phi__cfg_value *found = NULL;
     *len = 0;

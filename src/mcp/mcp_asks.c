@@ -743,7 +743,7 @@ static void phi__asks_unasked(phi_mcp *mcp, void *part, uint64_t ask) {
     }
 }
 
-/* Ignores the notification that the person has finished a page. */
+/* Takes the notification that the person has finished a page, and ignores it. */
 static bool phi__asks_notified(phi_mcp *mcp, void *part, phi_str method, const phi_json *params) {
     (void)mcp, (void)part, (void)params;
     return phi__str_is(method, "notifications/elicitation/complete");

@@ -134,7 +134,7 @@ PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
     }
     if (to.len > PHI__PLACE_MOST || !phi__url_split(from, &own)) return false;
     if (!phi__url_resolve(out, from, to)) return false;
-    /* The host's URL may have a user name. A URL from the server may not add one. */
+    /* The host's URL may have a user name. The server's URL must not add a user name. */
     return phi__url_split(phi__buf_str(out), &other) &&
            (phi_str_equal(own.origin, other.origin) ||
             (other.user.at == NULL && phi__str_equal_nocase(own.scheme, other.scheme) &&
@@ -539,7 +539,7 @@ static void phi__ex_collect(phi__exchange *e, phi_str bytes) {
     phi__buf_add(&e->body, bytes.at, phi__min(bytes.len, most - e->body.len));
     if (e->body.failed)
         (void)phi__ex_fail(e, PHI_NO_MEMORY, "no memory for the answer");
-    else if (e->body.len == most && fault) { /* the rest is not needed */
+    else if (e->body.len == most && fault) { /* the rest of the refusal is not needed */
         phi__mhead_fault(e);
         phi__ex_stop(e);
         (void)e->kind->ended(e, PHI_REFUSED);
@@ -842,8 +842,8 @@ static void phi__stream_late(phi__exchange *e) {
     (void)phi__stream_fail(http, PHI_TIMEOUT, http->old ? "the server names no endpoint" : NULL);
 }
 
-/* Opens the old transport's stream for `first`, which waits for the stream's endpoint. Calls no
-   function of the session. */
+/* Opens the old transport's stream for the exchange `first`, which waits for the stream's endpoint.
+   Calls no function of the session. */
 static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
     static const phi__ex_kind kind = {
         "GET", false, false, phi__stream_message, phi__stream_ended, phi__stream_late};
@@ -873,8 +873,9 @@ static phi__mcp_http *phi__mhttp_of(const phi__mcp_link *link) {
     return PHI__OWNER((uintptr_t)link, phi__mcp_http, link);
 }
 
-/* True if the server refused initialize as a server of the old transport would. Servers of
-   2026-07-28 answer with a code: wrong headers, missing capability, unknown version. */
+/* True if the server refused initialize as a server of the old transport would. A refusal by a
+   server of 2026-07-28 has an error code instead, for wrong headers, a missing capability or an
+   unknown version. */
 static bool phi__mhttp_maybe_old(const phi__exchange *e, phi_status status) {
     int http = e->http_status;
     phi__json_found found;

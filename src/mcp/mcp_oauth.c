@@ -207,7 +207,8 @@ static phi_status phi__oaf_server(phi__oauth *o) {
     if (status == PHI_OK) return phi__oaf_check_server(o);
     if (status == PHI_NO_MEMORY) return status;
     if (!more) return phi__oauth_fail(o, PHI_REFUSED, "%s %s", what, fault);
-    o->found.fault = fault; /* the answer may be an unrelated page; reported if no URL works */
+    o->found.fault = fault; /* the answer may be an unrelated page; the fault is reported if no URL
+                               works */
     return phi__oaf_try(o, what);
 }
 
@@ -330,7 +331,8 @@ static phi_status phi__grant_take(phi__oauth *o, const phi__oauth_reply *reply, 
     phi__grant_rest(o, PHI__OAUTH_AGAIN_MS);
     phi__keep_move(&o->grant, &next);
     phi__buf_clear(&o->bound);
-    phi__buf_add_str(&o->bound, o->grant.issuer); /* without memory, the next token sets it */
+    phi__buf_add_str(&o->bound, o->grant.issuer); /* after a lack of memory, the next token sets
+                                                     it */
     phi__grant_save(o);
     return PHI_OK;
 }
@@ -870,7 +872,7 @@ static void phi__oauth_finish(phi__oauth *o, phi_status status) {
     (void)phi__oauth_still(o);
 }
 
-/* Fails if persons were asked too often. A server must not open window after window. */
+/* Fails if a person was asked too often: a server must not open window after window. */
 static phi_status phi__oauth_may_ask(phi__oauth *o) {
     uint64_t now = phi__io_now_us(o->rt->io), *last = &o->rounds[PHI__OAUTH_ROUNDS - 1];
     if (!phi__oauth_person(o)) return PHI_OK;

@@ -10,9 +10,10 @@
 
 /* ---- calls that became tasks (io.modelcontextprotocol/tasks of 2026-07-28) ---- */
 
-enum { PHI__TASKED_POLL_MS = 1000 }; /* shortest interval of polls that clients get */
+enum { PHI__TASKED_POLL_MS = 1000 }; /* the shortest interval that clients are asked to keep between
+                                        polls */
 
-/* Writes the members that every status of a task has. A running task has no ttlMs yet. */
+/* Writes the members that every report of a task's status has. A running task has no ttlMs yet. */
 static void phi__tasked_members(const phi__serving *serving, phi__buf *out) {
     const phi__tasked *task = serving->task;
     bool ended = serving->kind == PHI__SERVING_TASK;

@@ -30,8 +30,8 @@ typedef struct phi__definition {
     bool held; /* definition is the accepted older one; a newer one is not accepted yet */
 } phi__definition;
 
-/* One list of tools. Only shown.new_hash changes after the list is made. The last user frees the
-   list. */
+/* One list of tools. After the list is made, only shown.new_hash can change. The last user frees
+   the list. */
 typedef struct phi__toolbox {
     phi__link link;
     phi_arena arena;

@@ -337,7 +337,7 @@ static void phi__conn_queued(phi__serve_exchange *c) {
     }
 }
 
-/* Removes the bytes of an append to `out` that failed. Returns PHI_NO_MEMORY. */
+/* Shortens `out` to `len` bytes after a failed append. Returns PHI_NO_MEMORY. */
 static phi_status phi__conn_undo(phi__serve_exchange *c, size_t len) {
     c->out.len = len;
     c->out.failed = false;

@@ -308,7 +308,7 @@ static void phi__process_shut(phi__process *p, int stream) {
     (void)close(p->fds[stream]);
     p->fds[stream] = -1;
     if (stream == 0) phi__outgoing_free(&p->input);
-    /* After both streams have ended, the exit is near. */
+    /* The exit is near after both streams have ended, so poll more often. */
     if (phi__process_ended(p) && p->state == PHI__PROCESS_RUNNING) {
         p->poll_us = PHI__PROCESS_POLL_FIRST_US;
         phi__process_poll_again(p);

@@ -29,8 +29,8 @@ typedef struct phi__channel_desc {
        NULL. */
     void (*room)(void *ctx);
     /* Called once; `input` is not called after it. PHI_OK: in_fd has ended; queued bytes are still
-       sent. PHI_IO: in_fd cannot be read, or out_fd has no reader: later writes are refused.
-       `message` is borrowed until the callback returns. */
+       sent. PHI_IO: in_fd cannot be read, or out_fd has no reader. If out_fd has no reader, later
+       writes are refused. `message` is borrowed until the callback returns. */
     void (*ended)(void *ctx, phi_status status, const char *message);
     void *ctx;
 } phi__channel_desc;

@@ -13,10 +13,10 @@
 
 static bool phi__deny_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/* True if c ends a command, so that the words after it are not its arguments. */
+/* True if c ends a command: the words after c are not arguments of that command. */
 static bool phi__deny_ends(char c) { return c != '\0' && strchr(";&|()<>\n`", c) != NULL; }
 
-/* Returns the next word of the command at or after `at`. Empty: the command ends here. */
+/* Returns the command's next word, which begins at `at` or later. Empty: the command has ended. */
 static phi_str phi__deny_word(const char *at) {
     size_t n = 0;
     while (*at == ' ') at++;
@@ -181,7 +181,7 @@ static size_t phi__bash_whole(const char *at, size_t len) {
     return len;
 }
 
-/* Returns the ring's offset, after the head. */
+/* Returns the offset of the ring, which follows the head. */
 static size_t phi__bash_ring(const phi__bash *bash) {
     size_t most = bash->job.set->desc.max_output_bytes;
     return most - most / 2;

@@ -140,7 +140,7 @@ PHI__FN phi_status phi__regex_new(phi_memory *memory, phi_str pattern, bool igno
                                   phi__regex **out, phi__regex_error *error);
 PHI__FN void phi__regex_free(phi__regex *regex); /* NULL is harmless */
 
-/* Begins a line. Its text is passed to phi__regex_scan. */
+/* Begins a line. Then pass the line's text to phi__regex_scan. */
 PHI__FN void phi__regex_begin(phi__regex *regex);
 
 typedef enum phi__regex_found {

@@ -800,7 +800,7 @@ typedef struct phi__read_skill {
     phi__job job;
     const phi_skills *skills;
     const phi_skill *skill;
-    const char *path; /* the model's path, or that of SKILL.md; relative to the skill's directory */
+    const char *path; /* the model's path or SKILL.md's, relative to the skill's directory */
     phi__resolve *place;
     bool instructions;
     bool based; /* the skill's directory is unchanged; `place` now resolves `path` */
@@ -837,7 +837,7 @@ static phi_flow phi__read_skill_fail(phi__read_skill *read, const char *words) {
                          read->skill->name.at, words);
 }
 
-/* Finishes the call with the text, and frees the text. */
+/* Ends the call with the text as its result, and frees the text. */
 static phi_flow phi__read_skill_give(phi__read_skill *read, phi__buf *text, const char *kind) {
     phi__buf details;
     phi__buf_init(&details, read->job.memory);
