@@ -59,9 +59,9 @@ typedef struct phi__cfg_maker {
 } phi__cfg_maker;
 
 /* Fills a model from [provider] or one of its instances (NULL: none). A sub-agent's own model, key,
-   address and protocol take precedence. It gets the provider's key and headers only if it uses the
-   provider's server; *same is then set to true. `child` and `same` may both be NULL. Strings belong
-   to the config or the arena. Fails only with PHI_NO_MEMORY. */
+   address and protocol take precedence. A sub-agent gets the provider's key and headers only if it
+   uses the provider's server; *same is then set to true. `child` and `same` may both be NULL.
+   Strings belong to the config or the arena. Fails only with PHI_NO_MEMORY. */
 PHI__FN phi_status phi__cfg_model_make(phi__cfg_ground *ground, const phi_json *node,
                                        const phi__cfg_sub_agent *child, phi_model *out, bool *same);
 

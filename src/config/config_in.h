@@ -1,6 +1,6 @@
-/* config_in.h - the tables of a configuration. They define what the reader checks and warns about,
-   the structs it fills, the JSON Schema, the reference in docs/, and what phi_config_write writes.
-   The JSON of settings has its own tables (config_json.c).
+/* config_in.h - the tables of a configuration. They define the checks and warnings of the reader,
+   the structs that it fills, the JSON Schema, the reference in docs/, and the output of
+   phi_config_write. The JSON of settings has its own tables (config_json.c).
 
    A table lists the fields of one kind of TOML table. phi__cfg_take reads a node by a table and
    fills the table's struct. Sections of phi_tools.h have such tables in their

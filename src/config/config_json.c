@@ -1,8 +1,8 @@
 /* config_json.c - writes the settings of an agent as JSON, and reads them.
 
    A row describes a member that is a plain field, for reading and for writing. Other members are
-   code between ranges of rows. Only the first error is kept, so rows are read in their listed
-   order. */
+   handled by code between ranges of rows. Only the first error is kept, so rows are read in their
+   listed order. */
 #include "config/config_json.h"
 
 #include "codecs/presets.h"

@@ -48,8 +48,9 @@ typedef struct phi__ex_kind {
     /* Gets a message: a whole body, or an event and its name. False: the connection was freed. */
     bool (*message)(phi__exchange *e, phi_str event, phi_str json);
     /* Called when the answer has ended. The function closes the exchange or sends the request
-       again. PHI_OK: a whole answer with status 2xx. Otherwise e->words, e->http_status and e->body
-       tell what failed. False: the connection was freed. */
+       again. PHI_OK: the answer is whole, and its HTTP status is 2xx. After any other status,
+       e->words, e->http_status and e->body describe the failure. False: the connection was
+       freed. */
     bool (*ended)(phi__exchange *e, phi_status status);
     /* Called when the timer fires. If NULL, the request is sent again. */
     void (*late)(phi__exchange *e);

@@ -1,8 +1,8 @@
 /* mcp_in.h - a connection to a server, for the files of this room.
 
    The session (mcp_session.c, mcp_requests.c) owns the state and the requests. A link moves
-   messages. Parts (tools, resources, questions) are tables of functions, so the session need not
-   know them. mcp.c connects all of these. */
+   messages. Parts (tools, resources, questions) are tables of functions, so the session does not
+   depend on them. mcp.c connects session, link and parts. */
 #ifndef PHI_MCP_MCP_IN_H
 #define PHI_MCP_MCP_IN_H
 
@@ -167,10 +167,10 @@ typedef struct phi__req_desc {
     phi_str meta; /* the caller's members of _meta, JSON text without brackets; copied */
 } phi__req_desc;
 
-/* Makes a request. `done` is called later, never inside phi__mcp_send. If mcp is freed, `done` gets
-   PHI_CANCELLED. PHI_MISUSE: the connection is not ready. A stream has no deadline; its `done`
-   means that the stream has ended. If a server of the modern era asks for input (input_required),
-   the session gets the input from the parts (`asked`) and repeats the request. */
+/* Makes a request. PHI_MISUSE: the connection is not ready. `done` is called later, never inside
+   phi__mcp_send. If mcp is freed, `done` gets PHI_CANCELLED. A stream has no deadline, and `done`
+   is called when the stream has ended. If a server of the modern era asks for input
+   (input_required), the session gets the input from the parts (`asked`) and repeats the request. */
 PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__req_desc *desc, phi__req **out);
 
 /* Calls phi__mcp_send with these params, and frees them in any case. */

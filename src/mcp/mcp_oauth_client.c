@@ -9,11 +9,11 @@
 
 /* ---- an authorization under way ----
 
-   Functions return PHI_BUSY (a request was sent, or a person is asked), PHI_OK (this part is done)
-   or a failure, whose message is in `message`. All memory comes from a budget that wipes blocks
-   before it frees them, so answers, trees and copies of secrets need no further care. The end of a
-   request sets the timer. The timer does all work, so only the timer calls functions of the
-   host. */
+   The functions return PHI_BUSY if a request was sent or a person is asked, and PHI_OK if their
+   part is done. Any other status is a failure, and o->message has its message. All memory comes
+   from a budget that wipes blocks before it frees them, so answers, trees and copies of secrets
+   need no further care. The end of a request sets the timer. The timer does all work, so only the
+   timer calls functions of the host. */
 
 /* Hides our secrets in a message: a server may have put them there. False: no memory. */
 static bool phi__oauth_hide(phi__oauth *o, char *words, size_t len) {

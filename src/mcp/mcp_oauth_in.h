@@ -55,9 +55,9 @@ typedef struct phi__oauth_listener {
     void *ctx;
 } phi__oauth_listener;
 
-/* Makes the object; sends nothing. memory must outlive a callback that frees the object. url: the
-   MCP server. desc and client_name are borrowed until phi__oauth_free; client_name is used if the
-   desc has none. PHI_BAD_ARG: the url is unusable. */
+/* Makes the object; sends nothing. `memory` must stay valid until a callback that frees the object
+   has returned. url: the MCP server. desc and client_name are borrowed until phi__oauth_free;
+   client_name is used if the desc has none. PHI_BAD_ARG: the url is unusable. */
 PHI__FN phi_status phi__oauth_new(phi_runtime *rt, phi_memory *memory,
                                   const phi_mcp_oauth_desc *desc, phi_str url,
                                   const char *client_name, const phi__oauth_listener *listener,

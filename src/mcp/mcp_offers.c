@@ -16,9 +16,9 @@ typedef struct phi__mcp_watch {
 
 /* ---- watched resources ---- */
 
-/* Older eras have a request for each resource. The era 2026-07-28 has one stream for all of them.
-   If the set changes, a new stream is opened before the old one is closed. After a lost connection
-   or the end of a stream, everything is requested again. */
+/* Older eras have a request for each watched resource. The era 2026-07-28 has one stream for all
+   watched resources. If the set of these changes, a new stream is opened before the old one is
+   closed. If the connection is lost or a stream ends, all watched resources are requested again. */
 
 enum { PHI__WATCH_MOST = 256, PHI__WATCH_AGAIN_MS = 2000 };
 

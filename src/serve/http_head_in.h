@@ -1,8 +1,8 @@
 /* http_head_in.h - parses one HTTP/1.1 request: its head, and the framing of its body.
 
    It uses no descriptor and no clock. Bytes may come in pieces of any size. Bytes after the request
-   stay with the caller. Under RFC 9112, two parsers could read some requests differently. Such a
-   request is refused. It has both Content-Length and Transfer-Encoding, has one of them twice, or
+   stay with the caller. Under RFC 9112, two parsers could read some requests differently. So a
+   request is refused if it has both Content-Length and Transfer-Encoding, has one of them twice, or
    contains a folded header line, a CR or LF alone, a space before the colon, or a NUL.
 
    A refusal is an HTTP status and a message. Nothing more can be read from the connection then. */

@@ -1,8 +1,8 @@
 /* process.c - a child process: its streams, its exit, its removal.
 
    A child is RUNNING, then EXITED, then REAPED. An EXITED child is kept as a zombie, so that the
-   system cannot give the child's number, which is also its group's number, to another process. It
-   is REAPED after its group was killed, while the rest of its pipes is read. A process that is
+   system cannot give the child's number, which is also its group's number, to another process.
+   After its group was killed, it is REAPED, and the rest of its pipes is read. A process that is
    freed while it runs becomes an orphan: it lives on, without streams and callbacks, until it is
    reaped. */
 #include "system/process_in.h"

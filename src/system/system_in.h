@@ -175,7 +175,8 @@ typedef struct phi__process_desc {
     /* Called once, after the child has exited with `code` or was killed by `signal_number` (code is
        then -1). If neither is known, they are -1 and 0. Both streams were read to their ends. But
        if a grandchild holds a stream open, it is read for at most 100 ms of the io's clock after
-       the exit, and then at most 1 MiB more. While a stream is stopped, the call waits. */
+       the exit, and then at most 1 MiB more. The function is not called while a stream is
+       stopped. */
     void (*exited)(void *ctx, int code, int signal_number);
     void *ctx;
 } phi__process_desc;

@@ -8,8 +8,8 @@
 /* ---- patterns that a command must not contain, however its words are spelled ----
 
    A pattern is compared with the command as it is, with the command without quotes and backslashes,
-   and with each rm written as "rm -rf". No shell words are parsed: variables, substitutions, and
-   scripts that a command writes and runs are not seen. */
+   and with each rm written as "rm -rf". Shell words are not parsed. So the check does not see
+   variables, substitutions, or scripts that a command writes and runs. */
 
 static bool phi__deny_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 

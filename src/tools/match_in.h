@@ -51,8 +51,8 @@ PHI__FN phi_status phi__ignore_add(phi__ignore *ignore, phi_str file);
 PHI__FN phi_status phi__ignore_add_line(phi__ignore *ignore, phi_str line, const char **wrong);
 
 /* Tests a path relative to the ignore file's directory, without "./". *left is the number of rules
-   still to test; begin with `count`. A rule costs PHI__IGNORE_RULE of *units, and the bytes
-   compared. If the result is PHI__IGNORE_NONE and *left is not 0, the units are used up: call
+   still to test; begin with `count`. A rule costs PHI__IGNORE_RULE of *units, and more for the
+   bytes compared. If the result is PHI__IGNORE_NONE and *left is not 0, the units are used up: call
    again. */
 PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory,
                                           size_t *left, size_t *units);
@@ -62,9 +62,9 @@ PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str pat
 
    Each directory may have a .rgignore, an .ignore and a .gitignore. These kinds take precedence in
    this order; within a kind, nearer files take precedence over farther ones. A .gitignore counts
-   only inside a repository, up to the repository's top. So does .git/info/exclude, which ranks
-   last. Directories above the walk count, too. The first PHI__IGNORED_BYTES of a file count, in
-   whole lines. */
+   only inside a repository, up to the repository's top. The same holds for .git/info/exclude, to
+   which all other files take precedence. Files in directories above the walk count, too. Only whole
+   lines in the first PHI__IGNORED_BYTES of a file count. */
 
 #ifndef PHI_NO_FILES
 enum {
@@ -183,7 +183,7 @@ PHI__FN const phi__re_fold *phi__re_folds(size_t *count);
 
    All tools of a set are counted first; then each tool claims its name. Characters that are not
    allowed become "_". A name ends in eight hex digits of a hash if it was cut, or if several tools
-   would have that name. If one of these tools has exactly that name, it keeps the name without a
-   hash. So a name depends on the set of tools, not on their order. */
+   would have that name. But a tool that asks for exactly that name gets it without a hash. So a
+   name depends on the set of tools, not on their order. */
 
 #endif
