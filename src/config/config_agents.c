@@ -24,7 +24,7 @@ static bool phi__making_grow(phi__cfg_making *m, void **list, size_t *cap, size_
     return true;
 }
 
-/* Returns item i of a list, or NULL past its end. A text counts as a list of one. The list's
+/* Returns item i of a list, or NULL past its end. A text counts as a list with one item. The list's
    iterator is kept, so a walk takes time linear in the list. */
 static const phi_json *phi__making_item(phi__cfg_making *making, const phi_json *list, size_t i) {
     const phi_json *item = NULL;
@@ -250,8 +250,8 @@ static void phi__cfg_child_withheld(phi__cfg_job *job, const phi_json *provider)
                           : "write its own api_key (\"\": it needs none)");
 }
 
-/* Checks a sub-agent without a provider. It must name both a model and that model's server. Or it
-   names neither, and uses its caller's model. */
+/* Checks a sub-agent without a provider. It must name both a model and that model's server, or
+   neither. If it names neither, it uses its caller's model. */
 static void phi__cfg_child_unplaced(const phi__cfg_job *job) {
     const phi__cfg_making *making = &job->making;
     const phi__cfg_sub_agent *child = &job->child;

@@ -248,8 +248,9 @@ PHI__FN bool phi__choice_of(const char *choices, int value, phi__cfg_choice *out
 PHI__FN const char *phi__load_path(const phi_config *config); /* "" if the config is not from a
                                                                  file */
 
-/* Appends a message, with "${NAME}" in place of each value of a variable that has four bytes or
-   more. If the message was cut within a value, the beginning of that value is replaced, too. */
+/* Appends a message. In it, "${NAME}" replaces the value of each variable whose value has four
+   bytes or more. If the message was cut within a value, the beginning of that value is replaced,
+   too. */
 PHI__FN void phi__raws_mask(const phi_config *config, phi_str text, phi__buf *out);
 
 /* The kinds of references: {{type.name}}, {{name}}, {{%..%}} and {{#id#}}. Any other text is
@@ -378,8 +379,8 @@ struct phi_config_section {
        ground->problems. Any status but PHI_OK ends the making of agents. `begin` is NULL if the
        section has no functions. */
     phi_status (*begin)(phi__cfg_ground *ground, const phi_json *node, void **state);
-    /* Gives one agent its part. PHI_BUSY: call it again after phi_step, with the same making. If
-       ground->desc.check_only is set, nothing is opened. */
+    /* Gives one agent its part. PHI_BUSY: call `use` again after phi_step, with the same `making`.
+       If ground->desc.check_only is set, nothing is opened. */
     phi_status (*use)(void *state, phi__cfg_making *making);
     /* Called after the agents were freed. */
     void (*end)(void *state);

@@ -32,8 +32,8 @@ typedef enum phi__set_kind {
     PHI__SET_TEXT
 } phi__set_kind;
 
-/* Describes a member that is a plain field. Numbers are at least `least` and at most `most` (0: no
-   limit but the type's). Zero is written as `fallback`, or left out if fallback is below 0. */
+/* Describes a member that is a plain field. Numbers are at least `least` and at most `most` (0:
+   only the type limits them). Zero is written as `fallback`, or left out if fallback is below 0. */
 typedef struct phi__set_row {
     char key[40];
     uint8_t kind, size;

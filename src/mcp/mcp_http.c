@@ -556,8 +556,8 @@ static size_t phi__ex_body(void *user_data, phi_str bytes) {
     return bytes.len;
 }
 
-/* Reads a last event that has no blank line after it, unless the stream can be resumed: then the
-   server repeats the event. False: the exchange was freed. */
+/* Reads a last event that has no blank line after it. Ignores this event if the stream can be
+   resumed, because the server then repeats it. False: the exchange was freed. */
 static bool phi__ex_last(phi__exchange *e) {
     phi__sse_event event;
     if (e->resume.id.len > 0) return true;

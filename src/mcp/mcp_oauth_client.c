@@ -1,5 +1,6 @@
-/* mcp_oauth_client.c - requests of an authorization, and the program as a client of an
-   authorization server: given by the host, named by a document's URL, or registered. */
+/* mcp_oauth_client.c - requests of an authorization, and the choice of the client that the program
+   is for an authorization server. The host gives the client, a document's URL names it, or it is
+   registered. */
 #include "mcp/mcp_oauth_client_in.h"
 
 #include "mcp/mcp_rpc_in.h"

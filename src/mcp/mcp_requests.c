@@ -65,8 +65,8 @@ PHI__FN void phi__asked_unask(phi_mcp *mcp, phi__mcp_ask *a) {
     if (table != NULL && table->unasked != NULL) table->unasked(mcp, part, ask);
 }
 
-/* Ends the questions of a request's input. Other questions about the request stay, without request
-   and agent. If r is NULL, ends all questions. */
+/* Ends the questions of a request's input. Other questions about the request stay open, but no
+   longer refer to the request and its agent. If r is NULL, ends all questions. */
 PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__req *r) {
     phi__link *link = mcp->asks.open.first;
     while (link != NULL) {

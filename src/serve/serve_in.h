@@ -127,7 +127,7 @@ PHI__FN phi_status phi__serve_reply(phi__serve_exchange *exchange, int http_stat
 PHI__FN void phi__serve_refuse(phi__serve_exchange *exchange, int http_status, const char *message);
 
 /* Begins a streamed answer. It is chunked; with HTTP/1.0 it ends with the connection. PHI_BAD_ARG
-   has the meaning it has for phi__serve_reply. PHI_NO_MEMORY: nothing was sent. */
+   means the same as for phi__serve_reply. PHI_NO_MEMORY: nothing was sent. */
 PHI__FN phi_status phi__serve_begin(phi__serve_exchange *exchange, int http_status,
                                     const phi__header *headers, size_t header_count);
 

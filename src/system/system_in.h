@@ -22,8 +22,8 @@ typedef struct phi__channel_desc {
     int in_fd;            /* default 0: stdin */
     int out_fd;           /* 0 means stdout (1); must differ from in_fd */
     size_t max_out_bytes; /* max. bytes queued for the reader (default 1 MiB) */
-    /* Receives bytes of in_fd, at most 16 KiB a turn; borrowed until `input` returns. If it returns
-       false, reading stops until phi__channel_resume. */
+    /* Receives bytes of in_fd, at most 16 KiB a turn. They are borrowed until `input` returns. If
+       `input` returns false, reading stops until phi__channel_resume. */
     bool (*input)(void *ctx, const char *bytes, size_t len);
     /* Called when half of the queue is free, after a write whose bytes were not all queued. May be
        NULL. */
@@ -92,8 +92,8 @@ PHI__FN void phi__files_private(phi__file *file);
 PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t *got,
                                    phi__words *words);
 
-/* Makes the missing directories of a resolved path, in slices, as for PHI__LINKS_REFUSE. Zero a
-   phi__way and set its path first; end with phi__files_leave. */
+/* Makes the missing directories of a path, which is resolved as for PHI__LINKS_REFUSE. Works in
+   slices. Zero a phi__way and set its path first; end with phi__files_leave. */
 typedef struct phi__way {
     const char *path; /* borrowed */
     size_t at;        /* offset of the next part */
@@ -142,8 +142,8 @@ typedef struct phi__walk_entry {
 PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__links links,
                                  phi__walk **out, phi__words *words);
 
-/* PHI_OK: *out is an entry. PHI_BUSY: call again; a directory was closed, or was opened with two
-   system calls for each part of its path. PHI_NOT_FOUND: the walk has ended. */
+/* PHI_OK: *out is an entry. PHI_BUSY: call again. A directory was closed, or was opened; opening it
+   took two system calls for each part of its path. PHI_NOT_FOUND: the walk has ended. */
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out);
 
 /* Returns the descriptor of the current directory, valid until the next call; -1 if closed. */
@@ -168,9 +168,9 @@ typedef struct phi__process_desc {
     /* Called on the pumping thread when half of the queue is free, after a write whose bytes were
        not all queued. May be NULL. */
     void (*room)(void *ctx);
-    /* On the pumping thread: receives bytes of stdout (1) or stderr (2), at most 16 KiB a stream
-       and turn; borrowed. If it returns false, reading of that stream stops until
-       phi__process_resume. */
+    /* Receives bytes of stdout (1) or stderr (2) on the pumping thread, at most 16 KiB of each
+       stream in a turn. The bytes are borrowed until return. If `output` returns false, reading of
+       that stream stops until phi__process_resume. */
     bool (*output)(void *ctx, int stream, const char *bytes, size_t len);
     /* Called once, after the child has exited with `code` or was killed by `signal_number` (code is
        then -1). If neither is known, they are -1 and 0. Both streams were read to their ends. But

@@ -18,8 +18,8 @@ enum {
 /* True if the pattern, which has no braces, matches the whole path. Adds the work done to *work. */
 PHI__FN bool phi__glob_match(phi_str pattern, phi_str path, size_t *work);
 
-/* True if one of the choices, as phi__glob_expand made them, matches the whole path. Adds the bytes
-   of the pattern that were compared to *work. */
+/* True if one of the choices, as phi__glob_expand made them, matches the whole path. Adds to *work
+   the number of the pattern's bytes that were compared. */
 PHI__FN bool phi__glob_any(phi_str choices, phi_str path, size_t *work);
 
 typedef enum phi__ignore_said {
@@ -183,7 +183,7 @@ PHI__FN const phi__re_fold *phi__re_folds(size_t *count);
 
    All tools of a set are counted first; then each tool claims its name. Characters that are not
    allowed become "_". A name ends in eight hex digits of a hash if it was cut, or if several tools
-   would have that name. But a tool that asks for exactly that name gets it without a hash. So a
-   name depends on the set of tools, not on their order. */
+   would have that name. But if only one of these tools has exactly that name, this tool keeps the
+   name without a hash. So a name depends on the set of tools, not on their order. */
 
 #endif

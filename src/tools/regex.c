@@ -806,8 +806,8 @@ static size_t phi__re_code_add(phi__re_emitter *e, phi__re_op op, size_t x, size
 
 static void phi__re_emit(phi__re_emitter *e, uint32_t index);
 
-/* Makes the instruction that is emitted next the target y of each instruction in `chain`, and, if
-   jumps, the target x. The chain is linked through y, which holds index + 1. */
+/* In each instruction of `chain`, sets the target y to the instruction that is emitted next. If
+   `jumps`, also sets the target x. The chain is linked through y, which holds index + 1. */
 static void phi__re_land(phi__re_emitter *e, size_t chain, bool jumps) {
     phi__re_code *codes = e->program->codes;
     while (chain != 0 && e->status == PHI_OK) {

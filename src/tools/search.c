@@ -1,4 +1,4 @@
-/* search.c - the tool that searches files: with rg, without a shell, or with phi's own engine; with
+/* search.c - the tool that searches files. It runs rg without a shell, or phi's own engine. It runs
    grep only if the host chose grep.
 
    Lines are read as they arrive. After the last line to show, the program is killed. */
