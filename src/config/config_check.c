@@ -9,7 +9,7 @@
 
 enum {
     PHI__CFG_PLACES = 3,          /* max. places that one message names */
-    PHI__CFG_UNKNOWN_LISTED = 16, /* a table with more fields does not list them */
+    PHI__CFG_UNKNOWN_LISTED = 16, /* the fields of a larger table are not listed */
     PHI__CFG_UNKNOWN_DEPTH = 5
 };
 

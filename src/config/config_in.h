@@ -431,7 +431,7 @@ PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const ch
 PHI__FN phi_status phi__cfg_absolute(phi__cfg_ground *ground, const phi_json *node,
                                      const char *field, const char *path, const char **out);
 
-/* Adds a problem with a message as by printf, cut at 500 bytes. */
+/* Adds a problem. Its message is formatted as by printf, and cut at 500 bytes. */
 PHI__FN void phi__cfg_error(phi__cfg_ground *ground, const phi_json *node, phi_status status,
                             const char *field, const char *format, ...) PHI_PRINTF(5, 6);
 PHI__FN void phi__cfg_warn(phi__cfg_ground *ground, const phi_json *node, const char *field,

@@ -377,7 +377,8 @@ static phi__refs_found phi__refs_look(const phi_config *config, const char *spac
     return PHI__CFG_REFS_CYCLE;
 }
 
-/* True if a plain text is a name. In system_prompt it is the prompt itself. */
+/* True if a plain text is a name. In the namespace system_prompt, such a text is the prompt
+   itself. */
 static bool phi__refs_names_count(const char *space) { return strcmp(space, "system_prompt") != 0; }
 
 const phi_json *phi__refs_find(const phi_config *config, const char *space, const char *text) {

@@ -100,7 +100,7 @@ static bool phi__xhead_schema(phi__xhead_check *c, const phi_json *schema, bool 
                               uint32_t depth) {
     phi_json_iter it = phi_json_each(schema);
     bool many = map || phi_json_is(schema, PHI_JSON_ARRAY), good = true;
-    if (depth > PHI__MCP_HEADERS_DEEP) return true; /* no header is made from this depth */
+    if (depth > PHI__MCP_HEADERS_DEEP) return true; /* parameters at this depth get no header */
     while (good && phi_json_next(&it) != NULL) {
         bool object = phi_json_is(it.at, PHI_JSON_OBJECT);
         if (many)

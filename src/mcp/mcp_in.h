@@ -155,9 +155,9 @@ typedef struct phi__req_desc {
     phi_str name;                /* value of the header Mcp-Name */
     const phi_mcp_pair *headers; /* copied */
     size_t header_count;
-    uint32_t timeout_ms, max_timeout_ms; /* 0: as for the connection */
+    uint32_t timeout_ms, max_timeout_ms; /* 0: the connection's */
     phi_call call;                       /* the tool call that the request serves; zero: none */
-    phi_agent agent;                     /* gets questions; zero: call's or desc's agent */
+    phi_agent agent;                     /* gets questions; zero: agent of call, else of desc */
     bool task;                           /* the answer may be a task, if the era has tasks */
     bool stream;                         /* true for subscriptions/listen */
     void (*progress)(void *ctx, double progress, double total, phi_str message);

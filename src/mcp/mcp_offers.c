@@ -336,7 +336,7 @@ static bool phi__offers_notified(phi_mcp *mcp, void *part, phi_str method, const
     phi__buf text;
     if (phi__str_is(method, "notifications/subscriptions/acknowledged")) {
         phi__watch_agreed(watch, params);
-        return false; /* the session, too, reads this: it has its own stream */
+        return false; /* the session reads this, too, for its own stream */
     }
     if (phi__str_is(method, "notifications/resources/list_changed"))
         (void)phi__mcp_tell(mcp, PHI_MCP_EV_RESOURCES, none, none, none);

@@ -10,8 +10,8 @@
 
 /* ---- calls that became tasks (io.modelcontextprotocol/tasks of 2026-07-28) ---- */
 
-enum { PHI__TASKED_POLL_MS = 1000 }; /* the shortest interval that clients are asked to keep between
-                                        polls */
+/* the shortest interval that clients are asked to keep between polls */
+enum { PHI__TASKED_POLL_MS = 1000 };
 
 /* Writes the members that every report of a task's status has. A running task has no ttlMs yet. */
 static void phi__tasked_members(const phi__serving *serving, phi__buf *out) {

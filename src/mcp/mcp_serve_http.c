@@ -80,8 +80,7 @@ static bool phi__admit_origin(const phi_mcp_server_desc *desc, phi_str origin) {
     return scheme > 0 && phi__admit_ends(origin) && phi__admit_is_loopback(origin);
 }
 
-/* True if no important header occurs twice. Of two values, a proxy might have used the other
-   one. */
+/* True if no important header occurs twice. If one did, a proxy might have used its other value. */
 static bool phi__admit_once(const phi__http_head *head) {
     static const char *const names[] = {"authorization", "content-type", "last-event-id", "origin"};
     for (size_t i = 1; i < head->header_count; i++) {

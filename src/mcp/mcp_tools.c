@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-/* A tool of the server. It is the user_data of its phi_tool. */
+/* A tool of the server, and the user_data of the phi_tool that is made from it. */
 typedef struct phi__mcp_tool {
     phi_mcp *mcp;
     phi_mcp_tool shown;
@@ -140,7 +140,7 @@ static phi__known_tool *phi__known_offer(phi__known *known, phi_str name, phi_st
     return tool;
 }
 
-/* Replaces the accepted definition by the waiting one. */
+/* Accepts the waiting definition in place of the earlier one. */
 static void phi__known_accept(phi__known *known, phi__known_tool *tool) {
     if (tool->waiting.at == NULL) return;
     phi__known_drop_text(known, &tool->definition);
@@ -1026,8 +1026,7 @@ static void phi__mtools_listed(phi__pages *pages, const phi_mcp_reply *reply) {
     t->again = false;
     if (again) phi__mtools_later(t);
     if (reply->status == PHI_CANCELLED) return;               /* the connection is closing */
-    if (phi__news_tell(mcp, &t->news)) phi__mtools_settle(t); /* phi__mtools_settle calls the
-                                                                 host */
+    if (phi__news_tell(mcp, &t->news)) phi__mtools_settle(t); /* the last call may call the host */
 }
 
 static phi_status phi__mtools_list(phi__mcp_tools *t) {

@@ -155,7 +155,7 @@ PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
 typedef struct phi__process_desc {
     const char *const *argv; /* NULL-ended; copied; argv[0] is looked up in PATH */
     const char *cwd;         /* NULL: the host's working directory */
-    /* "NAME=value", NULL-ended; added to the host's variables, or replacing them; NULL: none */
+    /* "NAME=value", NULL-ended; added to the host's, or in place of them; NULL: none */
     const char *const *env;
     bool hide_keys;               /* leave out the host's variables whose names look like keys */
     const char *const *keep_keys; /* NULL-ended names that hide_keys keeps; NULL: none */

@@ -265,8 +265,8 @@ static void phi__re_set_negate(phi__re_parser *p) {
             (tree->range_count - tree->open) * sizeof *tree->ranges);
 }
 
-/* Ends the set under construction and removes the newline from it, because no match has one.
-   Returns the set's index. */
+/* Ends the set under construction and removes the newline from it, because no match contains a
+   newline. Returns the set's index. */
 static uint32_t phi__re_set_end(phi__re_parser *p) {
     phi__re_tree *tree = p->tree;
     phi__re_set_order(tree);
