@@ -166,7 +166,8 @@ static phi_status phi__cfg_child_new(phi__cfg_maker *maker, const phi__cfg_used 
     return PHI_OK;
 }
 
-/* True if two callers give a sub-agent the same workspace, key server and decision timeout. */
+/* True if two callers give a sub-agent the same workspace, the same server for its key, and the
+   same decision timeout. */
 static bool phi__cfg_child_alike(const phi__cfg_making *a, const phi__cfg_making *b) {
     return a->has_own_key == b->has_own_key &&
            a->top->deadlines.decision_ms == b->top->deadlines.decision_ms &&

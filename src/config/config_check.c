@@ -232,7 +232,7 @@ static void phi__unknown_field(phi__cfg_walk *walk, const phi__cfg_table *table,
 static void phi__check_table(phi__cfg_walk *walk, const phi__cfg_table *table, const phi_json *node,
                              bool at_top);
 
-/* The field by which a text without a field is checked. */
+/* A field that fits any text. A text for which no table has a field is checked by this field. */
 static const phi__cfg_field phi__check_plain = {"",   PHI__CFG_TEXT, 0,    0, 0, 0,      NULL,
                                                 NULL, NULL,          NULL, 0, 0, "null", ""};
 

@@ -245,8 +245,7 @@ PHI__FN bool phi__choice_find(const char *choices, phi_str name, phi__cfg_choice
 /* Sets *out to the choice of that number. False: no choice has it, and out->name is "". */
 PHI__FN bool phi__choice_of(const char *choices, int value, phi__cfg_choice *out);
 
-PHI__FN const char *phi__load_path(const phi_config *config); /* "" if the config is not from a
-                                                                 file */
+PHI__FN const char *phi__load_path(const phi_config *config); /* "" if not from a file */
 
 /* Appends a message. In it, "${NAME}" replaces the value of each variable whose value has four
    bytes or more. If the message was cut within a value, the beginning of that value is replaced,

@@ -632,7 +632,8 @@ static void phi__set_model_read(phi__set_reader *r, const phi_json *node) {
 
 /* ---- the parts ---- */
 
-/* `error` is reported if the part is not an object. NULL: the part may be another kind of value. */
+/* `error` is reported if the part is not an object. If `error` is NULL, the part may be another
+   kind of value. */
 static const struct {
     const char *key, *error;
     phi_json *(*write)(phi_arena *arena, const phi_settings *settings);

@@ -388,7 +388,7 @@ const phi_json *phi__refs_find(const phi_config *config, const char *space, cons
     return found == PHI__CFG_REFS_THERE ? r.node : NULL;
 }
 
-/* Returns the entity that a text means. NULL: none, or [provider] itself. */
+/* Returns the entity that a text means. NULL: the text means no entity, or [provider] itself. */
 static const phi__cfg_entity *phi__refs_entity(const phi_config *config, const char *space,
                                                phi_str text) {
     phi__refs_result r;
@@ -468,7 +468,7 @@ static void phi__refs_example(phi__buf *words, const char *space, phi_str name) 
     phi__buf_text(words, "}}\"");
 }
 
-/* Appends the message that follows the value in the error. */
+/* Appends the rest of the error message, which follows the value. */
 static void phi__refs_say(phi__cfg_walk *walk, const char *space, const phi__refs_result *r) {
     phi__buf *words = &walk->words;
     switch (r->found) {

@@ -593,7 +593,7 @@ static phi_status phi__settings_execution(phi__cfg_maker *maker, phi_agent_desc 
     e.cache.cache = desc->cache;
     if (!phi__cfg_take(maker->ground.arena, maker->whole.top.execution, phi__table_execution(), &e))
         return PHI_NO_MEMORY;
-    for (size_t i = 0; i < PHI__COUNT(limits); i++) /* a limit in the file ends limits.disable */
+    for (size_t i = 0; i < PHI__COUNT(limits); i++) /* a limit in the file clears limits.disable */
         if (phi__fields_has(phi__table_execution(), &e, limits[i])) e.desc.limits.disable = false;
     bool has_mode = phi__fields_has(phi__table_cache(), &e.cache, "strategy");
     if (phi__fields_has(phi__table_cache(), &e.cache, "enabled")) {

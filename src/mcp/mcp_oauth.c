@@ -207,8 +207,8 @@ static phi_status phi__oaf_server(phi__oauth *o) {
     if (status == PHI_OK) return phi__oaf_check_server(o);
     if (status == PHI_NO_MEMORY) return status;
     if (!more) return phi__oauth_fail(o, PHI_REFUSED, "%s %s", what, fault);
-    o->found.fault = fault; /* the answer may be an unrelated page; the fault is reported if no URL
-                               works */
+    /* The answer may be an unrelated page, so the fault is reported only if no URL works. */
+    o->found.fault = fault;
     return phi__oaf_try(o, what);
 }
 
@@ -331,8 +331,8 @@ static phi_status phi__grant_take(phi__oauth *o, const phi__oauth_reply *reply, 
     phi__grant_rest(o, PHI__OAUTH_AGAIN_MS);
     phi__keep_move(&o->grant, &next);
     phi__buf_clear(&o->bound);
-    phi__buf_add_str(&o->bound, o->grant.issuer); /* after a lack of memory, the next token sets
-                                                     it */
+    /* If there is no memory for the issuer, the next token sets o->bound. */
+    phi__buf_add_str(&o->bound, o->grant.issuer);
     phi__grant_save(o);
     return PHI_OK;
 }

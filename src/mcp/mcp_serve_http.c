@@ -111,7 +111,8 @@ typedef struct phi__mcp_events {
 
 enum { PHI__MCP_EVENTS_BYTES = 262144 };
 
-/* Returns the kept events after number `last`. False: some are lost, or `last` is too large. */
+/* Sets *out to the kept events after number `last`. False: some of them are lost, or `last` is too
+   large. */
 static bool phi__mcp_events_after(const phi__mcp_events *events, uint64_t last, phi_str *out) {
     size_t at = 0;
     if (last >= events->next || last + 1 < events->first) return false;

@@ -298,8 +298,7 @@ static void phi__hs_begin(phi_mcp *mcp,
 
 enum {
     PHI__LIFE_DELAY_MOST_MS = 30000,
-    PHI__LIFE_STEADY_US = 60000000, /* a connection that lasted this long resets the count of
-                                       restarts */
+    PHI__LIFE_STEADY_US = 60000000, /* a connection this long resets the count of restarts */
     PHI__LIFE_EXPIRY_US = 10000000  /* least time between two handshakes for forgotten sessions */
 };
 

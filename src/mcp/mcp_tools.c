@@ -742,8 +742,7 @@ static void phi__toolbox_fill(phi__toolbox_maker *m, phi__mcp_tool *item, phi_to
     tool->deferred = desc->deferred;
     tool->may_defer = !desc->never_deferred;
     tool->source = desc->name != NULL && desc->name[0] != '\0' ? desc->name : "mcp";
-    tool->timeout_ms = PHI_UNLIMITED; /* the request has its own deadline, and may wait for
-                                         people */
+    tool->timeout_ms = PHI_UNLIMITED; /* requests have a deadline, and may wait for people */
     /* phi__calls_fit checks the arguments, and treats null as an absent value */
     tool->checks_arguments = true;
 }

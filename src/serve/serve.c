@@ -530,7 +530,7 @@ static void phi__serve_begin_exchange(phi__serve_exchange *c) {
     }
     if (c->out_state != PHI__CONN_OPEN || !c->expects_continue || phi__conn_unread(c) > 0) return;
     phi__buf_text(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
-    if (c->out.failed) (void)phi__conn_undo(c, 0); /* the peer then sends the body after a delay */
+    if (c->out.failed) (void)phi__conn_undo(c, 0); /* the peer sends the body anyway, but later */
     c->expects_continue = false;
     phi__conn_queued(c);
 }
@@ -623,7 +623,7 @@ static void phi__serve_on_timer(phi__timer *timer) {
 
 /* ---- connections ---- */
 
-/* Closes the connection that has been idle longest if all are in use. */
+/* If all connections are in use, closes the connection that has been idle longest. */
 static void phi__serve_make_room(phi__serve *s) {
     phi__serve_exchange *oldest = NULL;
     if (!phi__port_full(s)) return;
