@@ -31,7 +31,7 @@ typedef struct phi__cfg_job {
     phi_named_agent shown; /* returned by phi_agents_at */
 } phi__cfg_job;
 
-/* A sub-agent that references with % to the same table share. */
+/* A sub-agent that is shared by all references with % to the same table. */
 typedef struct phi__cfg_kept {
     struct phi__cfg_kept *next;
     const phi_json *node;

@@ -35,8 +35,8 @@ typedef struct phi__channel_desc {
     void *ctx;
 } phi__channel_desc;
 
-/* Makes a channel. PHI_BAD_ARG: a descriptor is not open, or both are the same. Other failures:
-   only PHI_NO_MEMORY. */
+/* Makes a channel. PHI_BAD_ARG: a descriptor is not open, or both are the same. The only other
+   failure is PHI_NO_MEMORY. */
 PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc, phi__channel **out);
 PHI__FN void phi__channel_resume(phi__channel *channel);
 

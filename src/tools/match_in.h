@@ -111,7 +111,7 @@ PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place);
 PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int dir, phi_str path);
 
 /* Tests an entry; depth is 1 for entries of the root. PHI_BUSY: the units are used up; repeat the
-   call with the same arguments. Other failures: only PHI_NO_MEMORY. */
+   call with the same arguments. The only other failure is PHI_NO_MEMORY. */
 PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_str path,
                                      bool directory, size_t *units, phi__ignore_said *out);
 #endif
@@ -135,7 +135,7 @@ typedef struct phi__regex_error {
 } phi__regex_error;
 
 /* Compiles a pattern, which is borrowed until return. PHI_BAD_ARG: the pattern is invalid, and
-   *error says where and why. Other failures: only PHI_NO_MEMORY. */
+   *error says where and why. The only other failure is PHI_NO_MEMORY. */
 PHI__FN phi_status phi__regex_new(phi_memory *memory, phi_str pattern, bool ignore_case,
                                   phi__regex **out, phi__regex_error *error);
 PHI__FN void phi__regex_free(phi__regex *regex); /* NULL is harmless */

@@ -85,7 +85,7 @@ enum {
     PHI__OWN_BUFFER = PHI__OWN_PIECE + 64,
     PHI__OWN_MARK = 3,      /* bytes that ripgrep reads first, for a byte order mark */
     PHI__OWN_UNITS = 65536, /* units of work at once; a byte of text costs one */
-    PHI__OWN_TURNS = 8,     /* max. times a step does so many units */
+    PHI__OWN_TURNS = 8,     /* max. times that one step does this many units */
     PHI__OWN_ENTRY = 64,    /* units for an entry */
     PHI__OWN_OPEN = 4096,   /* units for opening and closing a file or a directory */
     PHI__OWN_PART = 256     /* units for each part of a directory's path */

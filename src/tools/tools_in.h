@@ -56,8 +56,8 @@ PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const
 PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback, uint64_t *out);
 #ifndef PHI_NO_PROCESS
 /* Splits a command into a NULL-ended list in the arena. If the first word ends in .py or .sh, puts
-   its interpreter before it. PHI_PARSE: *fault, a static text, names the fault. Other failures:
-   only PHI_NO_MEMORY. */
+   its interpreter before it. PHI_PARSE: *fault, a static text, names the fault. The only other
+   failure is PHI_NO_MEMORY. */
 PHI__FN phi_status phi__split_command(phi_arena *arena, const char *command,
                                       const char *const **out, const char **fault);
 #endif
@@ -152,8 +152,8 @@ PHI__FN bool phi__tool_name_reserve(phi__tool_names *names, size_t count);
 PHI__FN bool phi__tool_name_count(phi__tool_names *names, const phi__tool_name *name);
 
 /* Changes *name to its final form. Call it after all names were counted. `hash` tells the tool from
-   other tools of the same name. PHI_FULL: every form of the name is taken. Other failures: only
-   PHI_NO_MEMORY. */
+   other tools of the same name. PHI_FULL: every form of the name is taken. The only other failure
+   is PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tool_name_claim(phi__tool_names *names, phi__tool_name *name,
                                         const unsigned char hash[32]);
 #ifndef PHI_NO_FILES
