@@ -24,7 +24,7 @@ static bool phi__making_grow(phi__cfg_making *m, void **list, size_t *cap, size_
     return true;
 }
 
-/* Returns item i of a list, or NULL past its end. A text counts as a list of one. The list's
+/* Returns item i of a list, or NULL past its end. A text counts as a list with one item. The list's
    iterator is kept, so a walk takes time linear in the list. */
 static const phi_json *phi__making_item(phi__cfg_making *making, const phi_json *list, size_t i) {
     const phi_json *item = NULL;
@@ -98,8 +98,8 @@ PHI__FN void phi__making_trust(phi__cfg_making *making) {
 }
 
 /* Appends a job: for an agent if depth is 0, else for a sub-agent. An agent's desc begins as the
-   host's base desc merged with its profile. PHI_NO_MEMORY. PHI_TOO_BIG: there are too many jobs or
-   levels; the problem is added at `from`. */
+   host's base desc merged with that desc's profile. Fails with PHI_NO_MEMORY, or with PHI_TOO_BIG
+   if there are too many jobs or levels; the problem is then added at `from`. */
 static phi_status phi__cfg_queue_add(phi__cfg_maker *maker, const phi_json *node,
                                      const phi_json *from, uint32_t depth, phi__cfg_job **out) {
     phi__cfg_job *job;
@@ -166,7 +166,8 @@ static phi_status phi__cfg_child_new(phi__cfg_maker *maker, const phi__cfg_used 
     return PHI_OK;
 }
 
-/* True if two callers give a sub-agent the same workspace, key server and decision timeout. */
+/* True if two callers give a sub-agent the same workspace, the same server for its key, and the
+   same decision timeout. */
 static bool phi__cfg_child_alike(const phi__cfg_making *a, const phi__cfg_making *b) {
     return a->has_own_key == b->has_own_key &&
            a->top->deadlines.decision_ms == b->top->deadlines.decision_ms &&
@@ -199,7 +200,7 @@ static phi_status phi__cfg_child_find(phi__cfg_maker *maker, const phi__cfg_used
     return PHI_OK;
 }
 
-/* Fills all settings of a sub-agent but its model and prompt. */
+/* Fills all settings of a sub-agent except its model and prompt. */
 static phi_status phi__cfg_child_settings(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi__cfg_sub_agent *child = &job->child;
     phi_agent_desc *desc = &job->desc;
@@ -250,8 +251,8 @@ static void phi__cfg_child_withheld(phi__cfg_job *job, const phi_json *provider)
                           : "write its own api_key (\"\": it needs none)");
 }
 
-/* Checks a sub-agent without a provider. It must name its own model and that model's server, or
-   neither and use its caller's. */
+/* Checks a sub-agent without a provider. It must name both a model and that model's server, or
+   neither. If it names neither, it uses its caller's model. */
 static void phi__cfg_child_unplaced(const phi__cfg_job *job) {
     const phi__cfg_making *making = &job->making;
     const phi__cfg_sub_agent *child = &job->child;
@@ -293,8 +294,8 @@ static phi_status phi__cfg_child_model(phi__cfg_maker *maker, phi__cfg_job *job)
     return PHI_OK;
 }
 
-/* Adds the job's sub-agents to its tools, and adds a job for each of them. PHI_NO_MEMORY,
-   PHI_TOO_BIG. */
+/* Adds the job's sub-agents to its tools, and adds a job for each of them. Fails as
+   phi__cfg_queue_add does. */
 static phi_status phi__cfg_child_add(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_used used;
     phi_status status = PHI_OK;
@@ -487,7 +488,7 @@ static phi_status phi__cfg_store_begin(phi__cfg_maker *maker) {
     return PHI_OK;
 }
 
-/* Sets the store and the thread of an agent. PHI_NO_MEMORY. */
+/* Sets the store and the thread of an agent. Fails only with PHI_NO_MEMORY. */
 static phi_status phi__cfg_store_use(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi_arena *arena = maker->ground.arena;
     bool single =
@@ -592,7 +593,7 @@ static phi_status phi__jobs_prompt(phi__cfg_maker *maker, phi__cfg_job *job,
 static phi_status phi__jobs_model(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_json *node = phi__cfg_model_node(maker, job->taken.provider);
     if (node == NULL && job->desc.model.protocol != NULL) return PHI_OK; /* the host's model */
-    if (node == NULL) node = maker->whole.top.provider; /* the place for a warning */
+    if (node == NULL) node = maker->whole.top.provider; /* where a warning points to */
     return phi__cfg_model_make(&maker->ground, node, NULL, &job->desc.model, NULL);
 }
 
@@ -624,7 +625,7 @@ static phi_status phi__jobs_tools(phi__cfg_maker *maker, phi__cfg_job *job) {
     return status;
 }
 
-/* Adds a job for each agent of the file. PHI_NO_MEMORY, PHI_TOO_BIG. */
+/* Adds a job for each agent of the file. Fails as phi__cfg_queue_add does. */
 static phi_status phi__jobs_plan(phi__cfg_maker *maker) {
     const phi_json *instances = phi_json_get(maker->whole.top.agent, "instances"), *node;
     phi_json_iter it = phi_json_each(instances);
@@ -644,7 +645,7 @@ static phi_status phi__jobs_plan(phi__cfg_maker *maker) {
     return PHI_OK;
 }
 
-/* Fills a job's desc, except for the parts of sections. PHI_NO_MEMORY. */
+/* Fills a job's desc, except for the parts of sections. Fails as phi__cfg_queue_add does. */
 static phi_status phi__jobs_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_json *prompt = NULL, *place = NULL;
     const char *files = NULL;
@@ -957,7 +958,8 @@ static phi_status phi__agents_successor(phi_runtime *rt, const phi__cfg_job *job
     return status;
 }
 
-/* Makes the successor of each agent with a namesake in `from`: made[i] replaces to->agents[i]. */
+/* For each agent of `to` that has a namesake in `from`, makes the agent that continues the
+   namesake. made[i] then replaces to->agents[i]. */
 static phi_status phi__agents_successors(phi_agents *to, const phi_agents *from, phi_agent *made) {
     phi_status status = PHI_OK;
     for (size_t i = 0; i < to->agent_count && status == PHI_OK; i++) {

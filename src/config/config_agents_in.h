@@ -31,7 +31,7 @@ typedef struct phi__cfg_job {
     phi_named_agent shown; /* returned by phi_agents_at */
 } phi__cfg_job;
 
-/* A sub-agent shared by all references with % that mean it. */
+/* A sub-agent that is shared by all references with % to the same table. */
 typedef struct phi__cfg_kept {
     struct phi__cfg_kept *next;
     const phi_json *node;
@@ -59,9 +59,9 @@ typedef struct phi__cfg_maker {
 } phi__cfg_maker;
 
 /* Fills a model from [provider] or one of its instances (NULL: none). A sub-agent's own model, key,
-   address and protocol take precedence. It gets the provider's key and headers only if it uses the
-   provider's server; *same is then set to true. `child` and `same` may be NULL together. Strings
-   belong to the config or the arena. PHI_NO_MEMORY. */
+   address and protocol take precedence. A sub-agent gets the provider's key and headers only if it
+   uses the provider's server; *same is then set to true. `child` and `same` may both be NULL.
+   Strings belong to the config or the arena. Fails only with PHI_NO_MEMORY. */
 PHI__FN phi_status phi__cfg_model_make(phi__cfg_ground *ground, const phi_json *node,
                                        const phi__cfg_sub_agent *child, phi_model *out, bool *same);
 
@@ -73,7 +73,8 @@ PHI__FN const phi_json *phi__cfg_model_node(const phi__cfg_maker *maker, const c
 PHI__FN uint64_t phi__cfg_model_quirks(const phi__cfg_provider *provider);
 
 /* Reads a system prompt from a field: a text, a file or a reference to a prompt. *out is NULL if
-   the prompt is empty. PHI_NO_MEMORY. Other faults are reported as problems, and *out is NULL. */
+   the prompt is empty. Fails only with PHI_NO_MEMORY. Any other fault is reported as a problem, and
+   *out is then NULL. */
 PHI__FN phi_status phi__cfg_prompt_make(phi__cfg_ground *ground, const phi_json *node,
                                         const char *workspace, const char **out);
 
@@ -90,8 +91,8 @@ PHI__FN phi_status phi__settings_agent(phi__cfg_maker *maker, phi__cfg_job *job)
 PHI__FN void phi__settings_compaction(phi__cfg_maker *maker, const char *reference,
                                       phi_compaction_config *out);
 
-/* Makes the provider of the strategy `name`: an instance of the file, or a built-in strategy.
-   PHI_NO_MEMORY. */
+/* Makes the provider of the strategy `name`: an instance of the file, or a built-in strategy. Fails
+   only with PHI_NO_MEMORY. */
 PHI__FN phi_status phi__cfg_strat_make(phi__cfg_ground *ground, const char *name,
                                        const phi_provider **out);
 

@@ -9,11 +9,11 @@
 
 enum {
     PHI__CFG_PLACES = 3,          /* max. places that one message names */
-    PHI__CFG_UNKNOWN_LISTED = 16, /* a table with more fields does not list them */
+    PHI__CFG_UNKNOWN_LISTED = 16, /* the fields of a larger table are not listed */
     PHI__CFG_UNKNOWN_DEPTH = 5
 };
 
-/* A search through all tables of one depth for fields of a name, or of a similar name. */
+/* A search for fields with a given name or a similar name, in all tables of one depth. */
 typedef struct phi__cfg_unknown {
     const phi__cfg_table *here; /* this table is not searched */
     phi_str key;
@@ -232,7 +232,7 @@ static void phi__unknown_field(phi__cfg_walk *walk, const phi__cfg_table *table,
 static void phi__check_table(phi__cfg_walk *walk, const phi__cfg_table *table, const phi_json *node,
                              bool at_top);
 
-/* The field by which a text without a field is checked. */
+/* A field that fits any text. A text for which no table has a field is checked by this field. */
 static const phi__cfg_field phi__check_plain = {"",   PHI__CFG_TEXT, 0,    0, 0, 0,      NULL,
                                                 NULL, NULL,          NULL, 0, 0, "null", ""};
 
@@ -440,8 +440,8 @@ static void phi__check_twice(phi__cfg_walk *walk, const phi__cfg_field *field,
     phi__walk_error_key(walk, node);
 }
 
-/* Reports keys that occur twice, which only JSON allows, and that no field of the table has. If
-   table is NULL, checks all keys. */
+/* Reports each key that occurs twice, unless a field of the table has that key. If `table` is NULL,
+   reports all such keys. Only JSON allows a key twice. */
 static void phi__check_again(phi__cfg_walk *walk, const phi__cfg_table *table,
                              const phi_json *node) {
     phi_json_iter it = phi_json_each(node);

@@ -1,6 +1,6 @@
-/* config_in.h - the tables of a configuration. They define what the reader checks and warns about,
-   the structs it fills, the JSON Schema, the reference in docs/, and what phi_config_write writes.
-   The JSON of settings has its own tables (config_json.c).
+/* config_in.h - the tables of a configuration. They define the checks and warnings of the reader,
+   the structs that it fills, the JSON Schema, the reference in docs/, and the output of
+   phi_config_write. The JSON of settings has its own tables (config_json.c).
 
    A table lists the fields of one kind of TOML table. phi__cfg_take reads a node by a table and
    fills the table's struct. Sections of phi_tools.h have such tables in their
@@ -216,7 +216,8 @@ PHI__FN const phi__cfg_field *phi__fields_at(const phi__cfg_table *table, size_t
 PHI__FN const phi__cfg_field *phi__fields_find(const phi__cfg_table *table, phi_str key,
                                                size_t *index);
 
-/* True if the field was in the file. phi__cfg_take has filled `taken`. Not for plain tables. */
+/* True if the field was in the file. `taken` is the struct that phi__cfg_take has filled; the table
+   must not be plain. */
 PHI__FN bool phi__fields_has(const phi__cfg_table *table, const void *taken, const char *key);
 
 /* Returns the largest value of a field's type; for seconds, the largest number of milliseconds. */
@@ -244,10 +245,11 @@ PHI__FN bool phi__choice_find(const char *choices, phi_str name, phi__cfg_choice
 /* Sets *out to the choice of that number. False: no choice has it, and out->name is "". */
 PHI__FN bool phi__choice_of(const char *choices, int value, phi__cfg_choice *out);
 
-PHI__FN const char *phi__load_path(const phi_config *config); /* "" if it was not a file */
+PHI__FN const char *phi__load_path(const phi_config *config); /* "" if not from a file */
 
-/* Appends a message, with "${NAME}" in place of each value of a variable that has four bytes or
-   more. If the message was cut within a value, the beginning of that value is replaced, too. */
+/* Appends a message. In it, "${NAME}" replaces the value of each variable whose value has four
+   bytes or more. If the message was cut within a value, the beginning of that value is replaced,
+   too. */
 PHI__FN void phi__raws_mask(const phi_config *config, phi_str text, phi__buf *out);
 
 /* The kinds of references: {{type.name}}, {{name}}, {{%..%}} and {{#id#}}. Any other text is
@@ -267,7 +269,8 @@ typedef struct phi__cfg_ref {
 PHI__FN phi__cfg_ref phi__refs_parse(phi_str text);
 
 /* Returns the table that a reference means; phi_config_load has checked the reference. NULL: the
-   text is a literal, or (with errors) no such table exists. `space` is the field's namespace. */
+   text is a literal, or no such table exists and an error was reported. `space` is the field's
+   namespace. */
 PHI__FN const phi_json *phi__refs_find(const phi_config *config, const char *space,
                                        const char *text);
 
@@ -299,7 +302,7 @@ PHI__FN void phi__prob_add(phi__cfg_probs *problems, const phi_config *config, c
 PHI__FN void phi__prob_add_at(phi__cfg_probs *problems, const phi_config *config, uint32_t line,
                               uint32_t column, phi_status status, const char *words);
 
-/* Sorts by place in the text; problems without a place come last. */
+/* Sorts the problems by their places in the text. Problems without a place come last. */
 PHI__FN void phi__prob_sort(phi__cfg_probs *problems);
 
 /* Returns the first error, or NULL. If `problems` is NULL, returns a static error "no memory". */
@@ -375,8 +378,8 @@ struct phi_config_section {
        ground->problems. Any status but PHI_OK ends the making of agents. `begin` is NULL if the
        section has no functions. */
     phi_status (*begin)(phi__cfg_ground *ground, const phi_json *node, void **state);
-    /* Gives one agent its part. PHI_BUSY: call it again after phi_step, with the same making. If
-       ground->desc.check_only is set, nothing is opened. */
+    /* Gives one agent its part. PHI_BUSY: call `use` again after phi_step, with the same `making`.
+       If ground->desc.check_only is set, nothing is opened. */
     phi_status (*use)(void *state, phi__cfg_making *making);
     /* Called after the agents were freed. */
     void (*end)(void *state);
@@ -388,34 +391,37 @@ struct phi_config_section {
 PHI__FN bool phi__making_used(phi__cfg_making *making, const char *key, const char *space,
                               const phi_json *section, size_t i, phi__cfg_used *out);
 
-/* Adds a tool, unless the agent has one of that name. PHI_NO_MEMORY. */
+/* Adds a tool, unless the agent has a tool of that name. Fails only with PHI_NO_MEMORY. */
 PHI__FN phi_status phi__making_tool(phi__cfg_making *making, const phi_tool *tool);
 PHI__FN phi_status phi__making_source(phi__cfg_making *making, const phi_tool_source *source);
 
-/* Notes that a tool exists. True if the agent's list has the name. `name` is borrowed as long as
-   the making. */
+/* Notes that a tool exists. True if the agent's list has the name. `name` must live as long as
+   `making`. */
 PHI__FN bool phi__making_offer(phi__cfg_making *making, const char *name);
 
-/* Accepts every name in the agent's list. Used if a document that defines tools is not read now. */
+/* Accepts every name in the agent's list, because a document that defines tools is not read now. */
 PHI__FN void phi__making_trust(phi__cfg_making *making);
 
 /* Returns a table of texts as an array of structs of two texts, {name, value}: phi_model_header,
-   phi_mcp_pair, phi_openapi_pair. In the arena. NULL: an empty table (*count 0), or no memory. */
+   phi_mcp_pair, phi_openapi_pair. The array is in the arena. NULL: the table is empty (*count is
+   0), or there is no memory. */
 PHI__FN void *phi__cfg_pairs(phi_arena *arena, const phi_json *map, size_t *count);
 
 #ifndef PHI_NO_FILES
 /* Appends a file to *out. Stops soon after `most` bytes: if out->len is then above `most`, the file
-   is too large. If the file cannot be read, sets *words. PHI_NO_MEMORY, or the file's status. */
+   is too large. If the file cannot be opened or read, sets *words and returns the reason's status.
+   Without memory, returns PHI_NO_MEMORY. */
 PHI__FN phi_status phi__cfg_file(phi_memory *memory, const char *path, size_t most, phi__buf *out,
                                  phi__words *words);
 #endif
 
-/* Returns `path`, relative to `directory` unless it is absolute; in the arena. NULL: no memory. */
+/* Puts `directory` before `path`, unless `path` is absolute. The result is in the arena. NULL: no
+   memory. */
 PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const char *path);
 
-/* Resolves a path to an absolute one without links, in the arena. On failure returns the status,
-   sets *out to NULL, and writes a message to `why` (NULL with size 0: no message). PHI_UNSUPPORTED:
-   built with PHI_NO_FILES. */
+/* Resolves a path to an absolute one without links, in the arena. On failure sets *out to NULL and
+   writes a message to `why`, which may be NULL if its size is 0. PHI_UNSUPPORTED: phi was built
+   with PHI_NO_FILES. */
 PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const char **out, char *why,
                                     size_t size);
 
@@ -424,13 +430,13 @@ PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const ch
 PHI__FN phi_status phi__cfg_absolute(phi__cfg_ground *ground, const phi_json *node,
                                      const char *field, const char *path, const char **out);
 
-/* Adds a problem with a message as by printf, cut at 500 bytes. */
+/* Adds a problem. Its message is formatted as by printf, and cut at 500 bytes. */
 PHI__FN void phi__cfg_error(phi__cfg_ground *ground, const phi_json *node, phi_status status,
                             const char *field, const char *format, ...) PHI_PRINTF(5, 6);
 PHI__FN void phi__cfg_warn(phi__cfg_ground *ground, const phi_json *node, const char *field,
                            const char *format, ...) PHI_PRINTF(4, 5);
 
-/* Returns the name most similar to `name`, for "did you mean". NULL: none is similar. */
+/* Returns the name most similar to `name`, for "did you mean". NULL: no name is similar. */
 PHI__FN const char *phi__cfg_nearest(phi_str name, const char *const *names, size_t count);
 
 #endif

@@ -1,8 +1,8 @@
 /* config_json.c - writes the settings of an agent as JSON, and reads them.
 
    A row describes a member that is a plain field, for reading and for writing. Other members are
-   code between ranges of rows. Only the first error is kept, so rows are read in their listed
-   order. */
+   handled by code between ranges of rows. Only the first error is kept, so rows are read in their
+   listed order. */
 #include "config/config_json.h"
 
 #include "codecs/presets.h"
@@ -32,8 +32,8 @@ typedef enum phi__set_kind {
     PHI__SET_TEXT
 } phi__set_kind;
 
-/* Describes a member that is a plain field. Numbers are at least `least` and at most `most` (0: no
-   limit but the type's). Zero is written as `fallback`, or left out if fallback is below 0. */
+/* Describes a member that is a plain field. Numbers are at least `least` and at most `most` (0:
+   only the type limits them). Zero is written as `fallback`, or left out if fallback is below 0. */
 typedef struct phi__set_row {
     char key[40];
     uint8_t kind, size;
@@ -179,8 +179,9 @@ static phi_json *phi__set_tree(const phi__set_writer *w) { return w->no_memory ?
 
 enum { PHI__SET_MS = 1000, PHI__SET_NANOS = 1000000 /* nanoseconds in a millisecond */ };
 
-/* Written and read in ranges, because max_duration comes after the first two: a new row at the end
-   also needs larger counts in phi__set_limits_write and phi__set_limits_read. */
+/* The rows are written and read in ranges, because max_duration comes after the first two rows. So
+   a new row at the end also needs larger counts in phi__set_limits_write and
+   phi__set_limits_read. */
 static const phi__set_row phi__set_limits[] = {
     PHI__SET_U32(phi_limits, max_turns, "max_turns", 50),
     PHI__SET_SOME(phi_limits, max_tokens, "max_total_tokens", 1000000),
@@ -631,7 +632,8 @@ static void phi__set_model_read(phi__set_reader *r, const phi_json *node) {
 
 /* ---- the parts ---- */
 
-/* `error` is reported if the part is not an object. NULL: the part may be another kind of value. */
+/* `error` is reported if the part is not an object. If `error` is NULL, the part may be another
+   kind of value. */
 static const struct {
     const char *key, *error;
     phi_json *(*write)(phi_arena *arena, const phi_settings *settings);

@@ -104,7 +104,8 @@ PHI__FN bool phi__raws_is_missing(const phi_config *config, const phi_json *node
 /* Appends a name to a message: in one line, cut if it is long. */
 PHI__FN void phi__raws_name(phi_str text, phi__buf *out);
 
-/* Appends a scalar in one line, "gpt-4o" in quotes, 5, true; or "a table", "an array". */
+/* Appends a value in one line, such as "gpt-4o" (with quotes), 5 or true. A table or an array is
+   only described, as in: an empty table. */
 PHI__FN void phi__raws_show(const phi_config *config, const phi_json *node, phi__buf *out);
 
 /* ---- the steps of reading ---- */

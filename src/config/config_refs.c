@@ -294,7 +294,7 @@ typedef enum phi__refs_found {
     PHI__CFG_REFS_BUILT_IN,
     PHI__CFG_REFS_MISSING,
     PHI__CFG_REFS_AMBIGUOUS,
-    PHI__CFG_REFS_OTHER_SPACE, /* `entity` has the name, but in another namespace; or NULL */
+    PHI__CFG_REFS_OTHER_SPACE, /* `entity`: of that name in another namespace, or NULL */
     PHI__CFG_REFS_NO_SPACE,
     PHI__CFG_REFS_NO_ALIAS,
     PHI__CFG_REFS_CYCLE
@@ -377,7 +377,8 @@ static phi__refs_found phi__refs_look(const phi_config *config, const char *spac
     return PHI__CFG_REFS_CYCLE;
 }
 
-/* True if a plain text is a name. In system_prompt it is the prompt itself. */
+/* True if a plain text is a name. In the namespace system_prompt, such a text is the prompt
+   itself. */
 static bool phi__refs_names_count(const char *space) { return strcmp(space, "system_prompt") != 0; }
 
 const phi_json *phi__refs_find(const phi_config *config, const char *space, const char *text) {
@@ -387,7 +388,7 @@ const phi_json *phi__refs_find(const phi_config *config, const char *space, cons
     return found == PHI__CFG_REFS_THERE ? r.node : NULL;
 }
 
-/* Returns the entity that a text means. NULL: none, or [provider] itself. */
+/* Returns the entity that a text means. NULL: the text means no entity, or [provider] itself. */
 static const phi__cfg_entity *phi__refs_entity(const phi_config *config, const char *space,
                                                phi_str text) {
     phi__refs_result r;
@@ -467,7 +468,7 @@ static void phi__refs_example(phi__buf *words, const char *space, phi_str name) 
     phi__buf_text(words, "}}\"");
 }
 
-/* Appends the message that follows the value in the error. */
+/* Appends the rest of the error message, which follows the value. */
 static void phi__refs_say(phi__cfg_walk *walk, const char *space, const phi__refs_result *r) {
     phi__buf *words = &walk->words;
     switch (r->found) {

@@ -165,7 +165,8 @@ static void phi__cfg_schema_required(phi__cfg_schema *s, const phi__cfg_table *t
     if (count > 0) phi__buf_char(&s->out, ']');
 }
 
-/* Writes the members of a table's schema. `sections` is NULL-ended; NULL for all but the top. */
+/* Writes the members of a table's schema. `sections` is NULL-ended, or is NULL if the table is not
+   the top. */
 static void phi__cfg_schema_table(phi__cfg_schema *s, const phi__cfg_table *table,
                                   const phi_config_section *const *sections) {
     const phi__cfg_field *field;

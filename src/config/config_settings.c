@@ -272,15 +272,16 @@ PHI__FN phi_status phi__cfg_prompt_make(phi__cfg_ground *ground, const phi_json 
 
 /* ---- options, extra and raw tools of an agent, and extra of a provider ---- */
 
-/* Returns a node as JSON text, or the node's own text. In the arena. NULL: no memory. */
+/* Returns a text node's own text, or another node as JSON text in the arena. NULL: no memory. */
 static const char *phi__cfg_said_text(phi_arena *arena, const phi_json *node) {
     phi_str text;
     if (phi_json_is(node, PHI_JSON_STRING)) return phi_json_str(node, "").at;
     return phi_json_write(arena, node, 0, &text) == PHI_OK ? text.at : NULL;
 }
 
-/* Sets *out to the JSON text of an object, given as a table or as text. *out is unchanged if the
-   node is NULL, null or invalid; an invalid node adds a problem for `field`. PHI_NO_MEMORY. */
+/* Sets *out to the JSON text of an object, which the node gives as a table or as a text. If the
+   node is NULL, null or invalid, *out is unchanged. An invalid node is reported as a problem of
+   `field`. Fails only with PHI_NO_MEMORY. */
 static phi_status phi__cfg_said_object(phi__cfg_ground *ground, const phi_json *node,
                                        const char *field, const char **out) {
     char words[200];
@@ -402,8 +403,9 @@ static void phi__cfg_model_api(int api, phi__cfg_provider *p) {
     p->base_url = p->provider = NULL;
 }
 
-/* Applies a sub-agent's own values. If its model differs (*other), facts about the provider's model
-   do not apply. If its server differs, it loses the provider's key and headers. */
+/* Applies a sub-agent's own values. If its model differs, sets *other: facts about the provider's
+   model then do not apply. If its server differs, the sub-agent loses the provider's key and
+   headers. */
 static void phi__cfg_model_child(const phi__cfg_sub_agent *child, phi__cfg_provider *p, bool *other,
                                  bool *same) {
     const char *server = phi__cfg_model_address(p);
@@ -506,7 +508,8 @@ static phi_status phi__cfg_fail_models(phi__cfg_maker *maker, const phi__cfg_tex
     return PHI_OK;
 }
 
-/* Sets the failover models: from the agent's list, else from [failover]. PHI_NO_MEMORY. */
+/* Sets the failover models: from the agent's list, else from [failover]. Fails only with
+   PHI_NO_MEMORY. */
 static phi_status phi__cfg_fail_use(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi_arena *arena = maker->ground.arena;
     phi_failover *failover;
@@ -532,7 +535,7 @@ typedef struct phi__cfg_machine {
     phi__cfg_strategy taken;
 } phi__cfg_machine;
 
-/* Sets the strategy and its options by the type. */
+/* Sets the strategy and its options to those of the strategy's type. */
 static void phi__cfg_strat_choose(const phi__cfg_strategy *s, phi_strategy_desc *desc) {
     const struct {
         const phi_strategy *strategy;
@@ -590,7 +593,7 @@ static phi_status phi__settings_execution(phi__cfg_maker *maker, phi_agent_desc 
     e.cache.cache = desc->cache;
     if (!phi__cfg_take(maker->ground.arena, maker->whole.top.execution, phi__table_execution(), &e))
         return PHI_NO_MEMORY;
-    for (size_t i = 0; i < PHI__COUNT(limits); i++) /* a limit in the file ends limits.disable */
+    for (size_t i = 0; i < PHI__COUNT(limits); i++) /* a limit in the file clears limits.disable */
         if (phi__fields_has(phi__table_execution(), &e, limits[i])) e.desc.limits.disable = false;
     bool has_mode = phi__fields_has(phi__table_cache(), &e.cache, "strategy");
     if (phi__fields_has(phi__table_cache(), &e.cache, "enabled")) {

@@ -1,7 +1,7 @@
 /* config_tables_in.h - the structs that the tables of phi.h's own sections fill.
 
    Each begins with `set` (config_in.h), except the public types, which have plain tables. In a
-   member of a public type, zero means what that type says. */
+   member of a public type, zero has the meaning that the type's header gives. */
 #ifndef PHI_CONFIG_CONFIG_TABLES_IN_H
 #define PHI_CONFIG_CONFIG_TABLES_IN_H
 

@@ -181,7 +181,7 @@ static phi_str phi__prob_line(phi__cfg_probs *problems, const phi_config_problem
     if (buf.failed)
         problems->no_memory = true;
     else
-        buf.len = phi__words_clean_line(buf.at, buf.len); /* it may hold names from the file */
+        buf.len = phi__words_clean_line(buf.at, buf.len); /* buf may hold names of the file */
     phi_str line = phi__prob_copy(problems, buf.failed ? PHI__LIT("") : phi__buf_str(&buf));
     phi__buf_free(&buf);
     return line;
@@ -415,8 +415,8 @@ PHI__FN bool phi__raws_keep(phi_config *config, phi_str name, phi_str value) {
     return true;
 }
 
-/* Returns how many first bytes of `text` and `value` agree. '?' in a message agrees with a control
-   code. */
+/* Returns the number of bytes at the start of `text` and `value` that agree. A '?' in `text` agrees
+   with a control code in `value`. */
 static size_t phi__raws_common(phi_str text, phi_str value) {
     size_t n = 0;
     while (n < text.len && n < value.len &&
@@ -426,7 +426,7 @@ static size_t phi__raws_common(phi_str text, phi_str value) {
 }
 
 /* Returns the value at the start of `text`, even if the end of `text` cuts the value. *len is set
-   to the length of the value's part in `text`. */
+   to the number of the value's bytes in `text`. */
 static const phi__cfg_value *phi__raws_value(const phi_config *config, phi_str text, size_t *len) {
     const phi__cfg_value *found = NULL;
     *len = 0;

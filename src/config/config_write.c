@@ -368,8 +368,8 @@ static void phi__put_execution(phi__cfg_write *w) {
     phi__put_table(w, w->root, "execution", phi__table_execution(), &e);
 }
 
-/* Puts a comment before the text, for formats with comments: it lists the parts that are not
-   written. */
+/* If the format has comments, puts a comment before the text. The comment lists the parts that are
+   not written. */
 static phi_status phi__put_comment(phi_arena *arena, const phi_str *body, phi_str *out) {
     static const char head[] = "# Written by phi_config_write. Keys, logins and headers are "
                                "variables. Not in this file: hooks,\n"

@@ -247,7 +247,9 @@ static phi_str phi__asking_name(const char *method, const phi_json *params) {
     return phi__str(NULL, 0);
 }
 
-/* Sets desc->params and desc->meta from a JSON text, each as JSON text. Also sets desc->name. */
+/* Splits the params in `text`: sets desc->meta to the members of _meta, and desc->params to the
+   other params, both as JSON text. Also sets desc->name. PHI_BAD_ARG: the text is not a JSON
+   object. */
 static phi_status phi__asking_params(phi_arena *arena, phi_str text, phi__req_desc *desc) {
     phi_json *root;
     if (phi__str_trim(text).len == 0) return PHI_OK;

@@ -403,8 +403,9 @@ static phi_status phi__sample_run(phi__agent *child, const phi__sample_list *lis
     return phi__run_new(child, &order);
 }
 
-/* Starts a model call with the params. PHI_OK: phi__asks_sampled is called later. After a failure
-   it is not called, and *words has the message: a static text or phi_last_error's. */
+/* Starts a model call with the params. PHI_OK: phi__asks_sampled is called later. On failure, that
+   function is not called, and *words is the message: a static text or the text of
+   phi_last_error. */
 static phi_status phi__sample_begin(phi__asks_one *one, phi__agent *agent, const char **words) {
     phi_arena *arena = &one->child_arena;
     phi_agent_desc d = phi__sample_desc(agent, one->params);
@@ -742,14 +743,14 @@ static void phi__asks_unasked(phi_mcp *mcp, void *part, uint64_t ask) {
     }
 }
 
-/* Ignores the notification that the person has finished a page. */
+/* Takes the notification that the person has finished a page, and ignores it. */
 static bool phi__asks_notified(phi_mcp *mcp, void *part, phi_str method, const phi_json *params) {
     (void)mcp, (void)part, (void)params;
     return phi__str_is(method, "notifications/elicitation/complete");
 }
 
-/* Makes an object with up to two members, named a and b: empty objects, each added if its flag is
-   set. NULL: no memory. */
+/* Makes an object. If has_a is set, its member named `a` is an empty object; the same holds for
+   has_b and `b`. NULL: no memory. */
 static phi_json *phi__asks_object(phi_arena *arena, const char *a, bool has_a, const char *b,
                                   bool has_b) {
     phi_json *object = phi_json_new_object(arena);

@@ -44,7 +44,7 @@ static const struct phi__content_type *phi__content_type_of(phi_str mime, phi_co
     return NULL;
 }
 
-/* Moves the words to out->text. Frees the words. False: no memory. */
+/* Moves the text of `words` to out->text, and frees `words`. False: no memory. */
 static bool phi__content_set_text(phi_arena *arena, phi__buf *words, phi_content *out) {
     out->kind = PHI_CONTENT_TEXT;
     return phi__mcp_keep(words, arena, &out->text);

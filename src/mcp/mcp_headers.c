@@ -73,8 +73,8 @@ static bool phi__xhead_mark(phi__xhead_check *c, const phi_json *schema, const p
 
 /* ---- searching a schema for marks ---- */
 
-/* Keywords whose values are subschemas or lists of them, then keywords with maps of subschemas.
-   Values of other keywords are data, not schemas. */
+/* The first array has keywords whose values are subschemas or lists of subschemas; the second has
+   keywords whose values are maps of subschemas. Values of other keywords are data, not schemas. */
 static const char *const phi__xhead_schemas[] = {"items",
                                                  "prefixItems",
                                                  "additionalItems",
@@ -94,13 +94,13 @@ static const char *const phi__xhead_schemas[] = {"items",
 static const char *const phi__xhead_maps[] = {
     "properties", "$defs", "definitions", "patternProperties", "dependentSchemas", "dependencies"};
 
-/* Checks a schema. If `map` is true or `schema` is an array, checks the schemas that it
-   contains. */
+/* Checks a schema. If `map` is true or `schema` is an array, checks the schemas inside `schema`
+   instead. */
 static bool phi__xhead_schema(phi__xhead_check *c, const phi_json *schema, bool map, bool reachable,
                               uint32_t depth) {
     phi_json_iter it = phi_json_each(schema);
     bool many = map || phi_json_is(schema, PHI_JSON_ARRAY), good = true;
-    if (depth > PHI__MCP_HEADERS_DEEP) return true; /* no header is made from this depth */
+    if (depth > PHI__MCP_HEADERS_DEEP) return true; /* parameters at this depth get no header */
     while (good && phi_json_next(&it) != NULL) {
         bool object = phi_json_is(it.at, PHI_JSON_OBJECT);
         if (many)

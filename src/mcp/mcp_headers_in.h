@@ -21,9 +21,9 @@ PHI__FN bool phi__xhead_valid(const phi_json *schema, char *message, size_t size
 PHI__FN phi_status phi__xhead_of(const phi_json *schema, const phi_json *arguments,
                                  phi_arena *arena, phi_mcp_pair **out, size_t *count);
 
-/* Encodes a header's value. A plain value is kept: characters 0x20 to 0x7E, no space at either end,
-   not the form "=?base64?...?=". Other values are encoded in that form. The result is terminated,
-   in the arena. False: no memory. */
+/* Encodes a header's value. A plain value is kept. A value is plain if its characters are 0x20 to
+   0x7E, no space is at either end, and it does not have the form "=?base64?...?=". Other values are
+   encoded in that form. The result is terminated, in the arena. False: no memory. */
 PHI__FN bool phi__xhead_encode(phi_arena *arena, phi_str value, phi_str *out);
 
 #endif

@@ -48,8 +48,9 @@ typedef struct phi__ex_kind {
     /* Gets a message: a whole body, or an event and its name. False: the connection was freed. */
     bool (*message)(phi__exchange *e, phi_str event, phi_str json);
     /* Called when the answer has ended. The function closes the exchange or sends the request
-       again. PHI_OK: a whole answer with status 2xx. Otherwise e->words, e->http_status and e->body
-       tell what failed. False: the connection was freed. */
+       again. PHI_OK: the answer is whole, and its HTTP status is 2xx. After any other status,
+       e->words, e->http_status and e->body describe the failure. False: the connection was
+       freed. */
     bool (*ended)(phi__exchange *e, phi_status status);
     /* Called when the timer fires. If NULL, the request is sent again. */
     void (*late)(phi__exchange *e);
@@ -67,7 +68,7 @@ struct phi__exchange {
     phi__timer timer;
     phi__buf sent;     /* value of Authorization; wiped when freed */
     bool held;         /* waits for wire->gate */
-    bool waits, again; /* waits: needs an authorization; again: send the request after it */
+    bool waits, again; /* waits: needs an authorization; again: send the request later */
     bool denied;       /* the authorization failed; do not ask a person again */
     bool busy, closed; /* busy: a function of `kind` runs; closed: free e afterwards */
     bool note;         /* counted in wire->notes */
@@ -134,7 +135,7 @@ PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
     }
     if (to.len > PHI__PLACE_MOST || !phi__url_split(from, &own)) return false;
     if (!phi__url_resolve(out, from, to)) return false;
-    /* The host's URL may have a user name. A URL from the server may not add one. */
+    /* The host's URL may have a user name. The server's URL must not add a user name. */
     return phi__url_split(phi__buf_str(out), &other) &&
            (phi_str_equal(own.origin, other.origin) ||
             (other.user.at == NULL && phi__str_equal_nocase(own.scheme, other.scheme) &&
@@ -412,8 +413,8 @@ static void phi__ex_close(phi__exchange *e) {
 }
 
 /* Hides the request's secrets in an error: people see errors, and an error may quote a token.
-   Returns json unchanged, or the clean text in e->body or `copy`. Without memory, the text is
-   empty. */
+   Returns `json` itself if nothing had to be hidden. Otherwise returns the cleaned text, whose
+   memory is e->body or `copy`; without memory, the cleaned text is empty. */
 static phi_str phi__ex_quiet(phi__exchange *e, phi_str json, phi__buf *copy) {
     phi__json_found found;
     phi__buf *own = json.at == e->body.at ? &e->body : copy;
@@ -539,7 +540,7 @@ static void phi__ex_collect(phi__exchange *e, phi_str bytes) {
     phi__buf_add(&e->body, bytes.at, phi__min(bytes.len, most - e->body.len));
     if (e->body.failed)
         (void)phi__ex_fail(e, PHI_NO_MEMORY, "no memory for the answer");
-    else if (e->body.len == most && fault) { /* the rest is not needed */
+    else if (e->body.len == most && fault) { /* the rest of the refusal is not needed */
         phi__mhead_fault(e);
         phi__ex_stop(e);
         (void)e->kind->ended(e, PHI_REFUSED);
@@ -555,8 +556,8 @@ static size_t phi__ex_body(void *user_data, phi_str bytes) {
     return bytes.len;
 }
 
-/* Reads a last event that has no blank line after it, unless the stream can be resumed: then the
-   server repeats the event. False: the exchange was freed. */
+/* Reads a last event that has no blank line after it. Ignores this event if the stream can be
+   resumed, because the server then repeats it. False: the exchange was freed. */
 static bool phi__ex_last(phi__exchange *e) {
     phi__sse_event event;
     if (e->resume.id.len > 0) return true;
@@ -842,8 +843,8 @@ static void phi__stream_late(phi__exchange *e) {
     (void)phi__stream_fail(http, PHI_TIMEOUT, http->old ? "the server names no endpoint" : NULL);
 }
 
-/* Opens the old transport's stream for `first`, which waits for the stream's endpoint. Calls no
-   function of the session. */
+/* Opens the old transport's stream for the exchange `first`, which waits for the stream's endpoint.
+   Calls no function of the session. */
 static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
     static const phi__ex_kind kind = {
         "GET", false, false, phi__stream_message, phi__stream_ended, phi__stream_late};
@@ -873,8 +874,9 @@ static phi__mcp_http *phi__mhttp_of(const phi__mcp_link *link) {
     return PHI__OWNER((uintptr_t)link, phi__mcp_http, link);
 }
 
-/* True if the server refused initialize as a server of the old transport would. Servers of
-   2026-07-28 answer with a code: wrong headers, missing capability, unknown version. */
+/* True if the server refused initialize as a server of the old transport would. A refusal by a
+   server of 2026-07-28 has an error code instead, for wrong headers, a missing capability or an
+   unknown version. */
 static bool phi__mhttp_maybe_old(const phi__exchange *e, phi_status status) {
     int http = e->http_status;
     phi__json_found found;

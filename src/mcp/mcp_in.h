@@ -1,8 +1,8 @@
 /* mcp_in.h - a connection to a server, for the files of this room.
 
    The session (mcp_session.c, mcp_requests.c) owns the state and the requests. A link moves
-   messages. Parts (tools, resources, questions) are tables of functions, so the session need not
-   know them. mcp.c connects all of these. */
+   messages. Parts (tools, resources, questions) are tables of functions, so the session does not
+   depend on them. mcp.c connects session, link and parts. */
 #ifndef PHI_MCP_MCP_IN_H
 #define PHI_MCP_MCP_IN_H
 
@@ -64,7 +64,8 @@ typedef struct phi__mcp_link_table {
     /* Ends the link's use of `out`: the answer was reported or is not wanted any more. The session
        may free `out` afterwards. Called only while out->of_link is not NULL. */
     void (*forget)(phi__mcp_link *link, phi__out *out);
-    /* Sets the version for headers, and its era. NULL: unknown until the next handshake. */
+    /* Sets the version for headers. `modern`: the version is of the modern era. If `version` is
+       NULL, both are unknown until the next handshake. */
     void (*agreed)(phi__mcp_link *link, const char *version, bool modern);
     /* Legacy eras, after the handshake: opens the stream for the server's own messages, if any. */
     void (*listen)(phi__mcp_link *link);
@@ -154,9 +155,9 @@ typedef struct phi__req_desc {
     phi_str name;                /* value of the header Mcp-Name */
     const phi_mcp_pair *headers; /* copied */
     size_t header_count;
-    uint32_t timeout_ms, max_timeout_ms; /* 0: as for the connection */
+    uint32_t timeout_ms, max_timeout_ms; /* 0: the connection's */
     phi_call call;                       /* the tool call that the request serves; zero: none */
-    phi_agent agent;                     /* gets questions; zero: call's or desc's agent */
+    phi_agent agent;                     /* gets questions; zero: agent of call, else of desc */
     bool task;                           /* the answer may be a task, if the era has tasks */
     bool stream;                         /* true for subscriptions/listen */
     void (*progress)(void *ctx, double progress, double total, phi_str message);
@@ -166,10 +167,10 @@ typedef struct phi__req_desc {
     phi_str meta; /* the caller's members of _meta, JSON text without brackets; copied */
 } phi__req_desc;
 
-/* Makes a request. `done` is called later, never inside phi__mcp_send. If mcp is freed, `done` gets
-   PHI_CANCELLED. PHI_MISUSE: the connection is not ready. A stream has no deadline; its `done`
-   means that the stream has ended. If a server of the modern era asks for input (input_required),
-   the session gets the input from the parts (`asked`) and repeats the request. */
+/* Makes a request. PHI_MISUSE: the connection is not ready. `done` is called later, never inside
+   phi__mcp_send. If mcp is freed, `done` gets PHI_CANCELLED. A stream has no deadline, and `done`
+   is called when the stream has ended. If a server of the modern era asks for input
+   (input_required), the session gets the input from the parts (`asked`) and repeats the request. */
 PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__req_desc *desc, phi__req **out);
 
 /* Calls phi__mcp_send with these params, and frees them in any case. */

@@ -207,7 +207,8 @@ static phi_status phi__oaf_server(phi__oauth *o) {
     if (status == PHI_OK) return phi__oaf_check_server(o);
     if (status == PHI_NO_MEMORY) return status;
     if (!more) return phi__oauth_fail(o, PHI_REFUSED, "%s %s", what, fault);
-    o->found.fault = fault; /* the answer may be an unrelated page; reported if no URL works */
+    /* The answer may be an unrelated page, so the fault is reported only if no URL works. */
+    o->found.fault = fault;
     return phi__oaf_try(o, what);
 }
 
@@ -330,7 +331,8 @@ static phi_status phi__grant_take(phi__oauth *o, const phi__oauth_reply *reply, 
     phi__grant_rest(o, PHI__OAUTH_AGAIN_MS);
     phi__keep_move(&o->grant, &next);
     phi__buf_clear(&o->bound);
-    phi__buf_add_str(&o->bound, o->grant.issuer); /* without memory, the next token sets it */
+    /* If there is no memory for the issuer, the next token sets o->bound. */
+    phi__buf_add_str(&o->bound, o->grant.issuer);
     phi__grant_save(o);
     return PHI_OK;
 }
@@ -360,7 +362,8 @@ static void phi__grant_load(phi__oauth *o) {
     (void)phi__grant_stored(o, &o->grant);
 }
 
-/* Takes the stored grant and returns true if its token (or refresh token) is a different one. */
+/* If the stored grant has another token, and that token need not be refreshed yet, takes the stored
+   grant and returns true. If `refresh` is set, compares the refresh tokens instead. */
 static bool phi__grant_newer(phi__oauth *o, bool refresh) {
     phi__oauth_grant next;
     if (o->desc->store == NULL) return false;
@@ -404,8 +407,8 @@ static phi_status phi__grant_ask(phi__oauth *o, phi_str endpoint, phi__buf *body
     return status;
 }
 
-/* True if the endpoint wants its nonce in the proof (RFC 9449, 8) and has not got this nonce
-   yet. */
+/* True if the request must be repeated because the endpoint wants its nonce in the proof (RFC 9449,
+   8). A request is repeated for this reason only once. */
 static bool phi__grant_again(phi__oauth *o, const phi__oauth_reply *reply) {
     if (!phi__str_is(reply->error, "use_dpop_nonce") || !phi__grant_proves(o)) return false;
     if (o->nonced || o->nonces[0].len == 0) return false;
@@ -569,8 +572,8 @@ static phi_status phi__person_scope(phi__oauth *o) {
     return phi__mcp_keep(&set, &o->arena, &o->ask.scope) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* Called after a function of the host. If that function succeeded, waits for the answer that it has
-   promised. If o->gone, the desc may be freed. */
+/* Called after a function of the host. If that function has succeeded, its answer comes later, so
+   PHI_BUSY is returned. PHI_BUSY is also returned if o->gone is set: the desc may then be freed. */
 static phi_status phi__person_wait(phi__oauth *o, phi_status status, const char *what) {
     o->calling = false;
     if (status == PHI_OK || o->gone) return PHI_BUSY;
@@ -869,7 +872,7 @@ static void phi__oauth_finish(phi__oauth *o, phi_status status) {
     (void)phi__oauth_still(o);
 }
 
-/* Fails if persons were asked too often. A server must not open window after window. */
+/* Fails if a person was asked too often: a server must not open window after window. */
 static phi_status phi__oauth_may_ask(phi__oauth *o) {
     uint64_t now = phi__io_now_us(o->rt->io), *last = &o->rounds[PHI__OAUTH_ROUNDS - 1];
     if (!phi__oauth_person(o)) return PHI_OK;

@@ -1,5 +1,6 @@
-/* mcp_oauth_client.c - requests of an authorization, and the program as a client of an
-   authorization server: given by the host, named by a document's URL, or registered. */
+/* mcp_oauth_client.c - requests of an authorization, and the choice of the client that the program
+   is for an authorization server. The host gives the client, a document's URL names it, or it is
+   registered. */
 #include "mcp/mcp_oauth_client_in.h"
 
 #include "mcp/mcp_rpc_in.h"
@@ -9,11 +10,11 @@
 
 /* ---- an authorization under way ----
 
-   Functions return PHI_BUSY (a request was sent, or a person is asked), PHI_OK (this part is done)
-   or a failure, whose message is in `message`. All memory comes from a budget that wipes blocks
-   before it frees them, so answers, trees and copies of secrets need no further care. The end of a
-   request sets the timer. The timer does all work, so only the timer calls functions of the
-   host. */
+   The functions return PHI_BUSY if a request was sent or a person is asked, and PHI_OK if their
+   part is done. Any other status is a failure, and o->message has its message. All memory comes
+   from a budget that wipes blocks before it frees them, so answers, trees and copies of secrets
+   need no further care. The end of a request sets the timer. The timer does all work, so only the
+   timer calls functions of the host. */
 
 /* Hides our secrets in a message: a server may have put them there. False: no memory. */
 static bool phi__oauth_hide(phi__oauth *o, char *words, size_t len) {
@@ -51,7 +52,8 @@ PHI__FN phi_status phi__oauth_fail(phi__oauth *o, phi_status status, const char 
         (void)snprintf(words, sizeof words, "%s", phi_status_text(PHI_NO_MEMORY));
     (void)snprintf(o->message, sizeof o->message, "authorization: %.*s",
                    (int)sizeof o->message - 20, words);
-    /* A host's function may have returned PHI_BUSY, but nothing would end such a wait. */
+    /* If a function of the host returned PHI_BUSY, that is a failure: nothing would end the
+       wait. */
     return status == PHI_BUSY ? PHI_BAD_ARG : status;
 }
 
@@ -669,8 +671,8 @@ static const char *phi__oac_methods(const phi_mcp_oauth_desc *desc) {
                  "client_secret_post";
 }
 
-/* Checks the issuer. client_id or an assertion belongs to one issuer: the issuer of the desc, or
-   else of the last token. */
+/* Checks that the client belongs to this issuer. A client_id or an assertion belongs to one issuer:
+   the issuer in the desc, or if the desc has none, the issuer of the last token. */
 static phi_status phi__oac_bound(phi__oauth *o) {
     const phi_mcp_oauth_desc *desc = o->desc;
     phi_str issuer = o->found.server.issuer, bound = phi_str_of(desc->issuer);

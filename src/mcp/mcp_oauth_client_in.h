@@ -76,7 +76,7 @@ typedef struct phi__oauth_grant {
     bool dpop;        /* bound to the host's key */
     int64_t until_ms; /* expiry, in Unix time; INT64_MAX: unknown */
     int64_t renew_ms; /* refresh from this time on */
-    int64_t since_ms; /* time of receipt; 0: before this process */
+    int64_t since_ms; /* time of receipt; 0: before this process began */
     bool refreshed;   /* got with a refresh token */
 } phi__oauth_grant;
 
@@ -100,7 +100,7 @@ struct phi__oauth {
     phi__oauth_listener listener;
     phi_arena base; /* strings of `url` and `resource` */
     phi__oauth_url url;
-    phi_str resource; /* the resource, if no metadata name one */
+    phi_str resource; /* the resource to use if no metadata name one */
     phi__oauth_step step;
     bool loaded;     /* the store was read */
     bool waiting;    /* `changed` must be called */
@@ -159,7 +159,7 @@ PHI__FN void phi__oauth_wake(phi__oauth *o); /* makes the timer fire in the next
 PHI__FN phi_status phi__oac_choose(phi__oauth *o);
 PHI__FN phi_status phi__oac_registered(phi__oauth *o); /* handles the answer to a registration */
 
-/* Sets o->client to the client of the grant, to refresh it. False: the client is unknown. */
+/* Sets o->client to the client of the grant, to refresh the grant. False: the client is unknown. */
 PHI__FN bool phi__oac_recall(phi__oauth *o);
 
 /* Forgets a registered client, because the server does not know it any more. */
@@ -216,7 +216,7 @@ PHI__FN void phi__keep_clear(phi__oauth_grant *grant);
 /* Moves `from` to `to`, and empties `from`. */
 PHI__FN void phi__keep_move(phi__oauth_grant *to, phi__oauth_grant *from);
 
-/* Moves a refused token to its place in grant->spent. */
+/* Moves a refused token into grant->spent. */
 PHI__FN void phi__keep_spend(phi_str *token, phi_str *spent);
 
 /* If store is NULL, loading returns PHI_NOT_FOUND and saving does nothing. */

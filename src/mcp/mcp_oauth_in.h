@@ -27,8 +27,8 @@ typedef struct phi__oauth phi__oauth;
 #ifndef PHI_NO_LISTEN
 /* Listens on 127.0.0.1; port 0 means any port. path is borrowed until phi__redirect_free. `got` is
    called with the query of each GET of the path, without '?', borrowed during the call. If `got`
-   returns PHI_OK, the browser shows that the page can be closed; otherwise, that no authorization
-   waits for the redirect. Fails as phi__serve_new does. */
+   returns PHI_OK, the browser shows that the page can be closed. Otherwise it shows that no
+   authorization waits for the redirect. Fails as phi__serve_new does. */
 PHI__FN phi_status phi__redirect_new(phi__io *io, uint16_t port, const char *path,
                                      phi_status (*got)(void *ctx, phi_str query), void *ctx,
                                      phi__redirect **out, char *message, size_t message_size);
@@ -45,18 +45,19 @@ PHI__FN bool phi__oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
 /* Returns the desc's first fault, a static text. NULL: none. */
 PHI__FN const char *phi__oauth_refuse(const phi_mcp_oauth_desc *desc);
 
-/* `changed` is called in phi_step, never inside the functions below, once after phi__oauth_header
-   or phi__oauth_challenge have returned PHI_BUSY. PHI_OK: call phi__oauth_header again; a message
-   that is not empty is a warning. Otherwise the authorization has failed and the message, valid
-   during the call, tells why; a later challenge tries again. `changed` may free the object. */
+/* `changed` is called once after phi__oauth_header or phi__oauth_challenge has returned PHI_BUSY.
+   The call comes in phi_step, never inside the functions below. If the status is PHI_OK, call
+   phi__oauth_header again; a message that is not empty is then a warning. Any other status means
+   that the authorization has failed, and the message tells why; a later challenge tries again. The
+   message is valid during the call. `changed` may free the object. */
 typedef struct phi__oauth_listener {
     void (*changed)(void *ctx, phi_status status, const char *message);
     void *ctx;
 } phi__oauth_listener;
 
-/* Makes the object; sends nothing. memory must outlive a callback that frees the object. url: the
-   MCP server. desc and client_name are borrowed until phi__oauth_free; client_name is used if the
-   desc has none. PHI_BAD_ARG: the url is unusable. */
+/* Makes the object; sends nothing. `memory` must stay valid until a callback that frees the object
+   has returned. url: the MCP server. desc and client_name are borrowed until phi__oauth_free;
+   client_name is used if the desc has none. PHI_BAD_ARG: the url is unusable. */
 PHI__FN phi_status phi__oauth_new(phi_runtime *rt, phi_memory *memory,
                                   const phi_mcp_oauth_desc *desc, phi_str url,
                                   const char *client_name, const phi__oauth_listener *listener,
@@ -78,9 +79,9 @@ PHI__FN phi_status phi__oauth_proof(phi__oauth *oauth, const char *method, phi_s
 /* Takes the nonce for the next proof from the headers of any answer. */
 PHI__FN void phi__oauth_heard(phi__oauth *oauth, phi_str headers);
 
-/* Handles an answer with status 401 or 403. headers: "Name: value\r\n" each. sent: the value that
-   the request carried; may be empty. PHI_REFUSED: for example, a 403 that asks for no more
-   scopes. */
+/* Handles an answer with status 401 or 403. headers: "Name: value\r\n" each. sent: the request's
+   value of Authorization; may be empty. PHI_REFUSED: no new token would help, for example because a
+   403 asks for no more scopes. */
 PHI__FN phi_status phi__oauth_challenge(phi__oauth *oauth, int http_status, phi_str headers,
                                         phi_str sent);
 

@@ -26,8 +26,9 @@ typedef struct phi__oauth_url {
     phi__oauth_reach reach;
 } phi__oauth_url;
 
-/* Splits a URL. False: another scheme, user info, a fragment, an invalid character, more than
-   PHI__OAUTH_URL bytes, or a host whose last label is a number but which is no IPv4 address. */
+/* Splits a URL. False if the scheme is not http or https; if the URL has user info, a fragment, an
+   invalid character or more than PHI__OAUTH_URL bytes; or if the host's last label is a number, but
+   the host is not an IPv4 address. */
 PHI__FN bool phi__url_read(phi_str text, phi__oauth_url *out);
 
 /* Returns NULL if an MCP server may name this URL; else the fault, a static text. */

@@ -16,9 +16,9 @@ typedef struct phi__mcp_watch {
 
 /* ---- watched resources ---- */
 
-/* Older eras have a request for each resource. The era 2026-07-28 has one stream for all of them.
-   If the set changes, a new stream is opened before the old one is closed. After a lost connection
-   or the end of a stream, everything is requested again. */
+/* Older eras have a request for each watched resource. The era 2026-07-28 has one stream for all
+   watched resources. If the set of these changes, a new stream is opened before the old one is
+   closed. If the connection is lost or a stream ends, all watched resources are requested again. */
 
 enum { PHI__WATCH_MOST = 256, PHI__WATCH_AGAIN_MS = 2000 };
 
@@ -272,8 +272,8 @@ static void phi__offers_destroy(phi__offer *offer) {
     phi__free(memory, offer, sizeof *offer);
 }
 
-/* Ends an operation. Its callback may free the connection; the memory stays until the session
-   returns. */
+/* Ends an operation. Its callback may free the connection, but the session keeps the connection's
+   struct and memory until this function has returned. */
 static void phi__offers_end(phi__offer *offer, const phi_mcp_reply *reply) {
     phi__offers *o = phi__offers_of(offer->mcp);
     offer->request = NULL;
@@ -336,7 +336,7 @@ static bool phi__offers_notified(phi_mcp *mcp, void *part, phi_str method, const
     phi__buf text;
     if (phi__str_is(method, "notifications/subscriptions/acknowledged")) {
         phi__watch_agreed(watch, params);
-        return false; /* not only for this part: the session has streams, too */
+        return false; /* the session reads this, too, for its own stream */
     }
     if (phi__str_is(method, "notifications/resources/list_changed"))
         (void)phi__mcp_tell(mcp, PHI_MCP_EV_RESOURCES, none, none, none);

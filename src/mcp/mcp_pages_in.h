@@ -25,7 +25,7 @@ struct phi__pages {
 };
 
 /* Asks for the first page. The caller has set the fields above `request` and zeroed the rest.
-   Statuses as phi__mcp_send. */
+   Returns the statuses of phi__mcp_send. */
 PHI__FN phi_status phi__pages_begin(phi__pages *pages);
 PHI__FN void phi__pages_stop(phi__pages *pages); /* does not call `done`; may be called twice */
 

@@ -20,9 +20,9 @@ static phi_agent phi__req_agent(const phi__req *r);
 /* True if both are the same call. False for two empty handles. */
 static bool phi__req_same_call(phi_call a, phi_call b);
 
-/* Returns the agent that waits for the open requests; zero: no agent or several. *only is the
-   first of the requests if they all serve one call, else NULL. A task's own requests count for
-   its call. */
+/* Returns the agent that waits for the open requests; zero: no agent or several. If all requests
+   serve one call, *only is the first of them; else *only is NULL. Requests about a task serve the
+   call that became the task. */
 static phi_agent phi__req_calling(const phi_mcp *mcp, phi__req **only);
 
 /* Sends the request again under a new id, with further members of params. */
@@ -65,8 +65,8 @@ PHI__FN void phi__asked_unask(phi_mcp *mcp, phi__mcp_ask *a) {
     if (table != NULL && table->unasked != NULL) table->unasked(mcp, part, ask);
 }
 
-/* Ends the questions of a request's input. Other questions about the request stay, without request
-   and agent. If r is NULL, ends all questions. */
+/* Ends the questions of a request's input. Other questions about the request stay open, but no
+   longer refer to the request and its agent. If r is NULL, ends all questions. */
 PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__req *r) {
     phi__link *link = mcp->asks.open.first;
     while (link != NULL) {
@@ -401,7 +401,7 @@ static void phi__tasks_read_poll(struct phi__task *t, const phi_json *task) {
     t->poll_ms = (uint32_t)ms;
 }
 
-/* Ends the request with the result or the error in a task of the extension. */
+/* Ends the request with the result or the error that `task`, a task of the extension, holds. */
 static void phi__tasks_end(struct phi__task *t, const phi_json *task, bool failed) {
     const phi_json *error = phi_json_get(task, "error");
     int64_t code;

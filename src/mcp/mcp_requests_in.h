@@ -180,7 +180,7 @@ PHI__FN bool phi__parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name
    has their number. False: the connection was freed. */
 PHI__FN bool phi__parts_warn(phi_mcp *mcp, const char *format, ...) PHI_PRINTF(2, 3);
 
-/* Each calls a function of all parts. False: the connection was freed. phi__parts_held differs:
+/* Each calls a function of all parts. False: the connection was freed. But phi__parts_held returns
    true if agents use a part. */
 PHI__FN bool phi__parts_ready(phi_mcp *mcp);
 PHI__FN bool phi__parts_down(phi_mcp *mcp);
@@ -238,7 +238,8 @@ PHI__FN void phi__req_again(phi__req *r);
 
 PHI__FN void phi__req_progress(phi_mcp *mcp, const phi_json *params);
 
-/* Starts the deadline again. bounded: within max_timeout_ms. */
+/* Starts the deadline again. If `bounded`, it is not later than max_timeout_ms after the request
+   began. */
 PHI__FN phi_status phi__req_renew(phi__req *r, bool bounded);
 
 /* Sends queued messages; if `all` is false, only those of the handshake. False: the connection was

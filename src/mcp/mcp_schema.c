@@ -5,8 +5,9 @@
 
 #include <stdio.h>
 
-/* A schema that phi can check stays unchanged. Otherwise unknown keywords move into descriptions.
-   So do references to other documents, which are never followed. */
+/* A schema that phi can check stays unchanged. In other schemas, unknown keywords move into
+   descriptions. References to other documents are never followed and move into descriptions,
+   too. */
 
 enum {
     PHI__MCP_SCHEMA_DEPTH = 64,     /* max. nested schemas; deeper ones allow everything */

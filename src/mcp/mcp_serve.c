@@ -844,7 +844,7 @@ static phi__batch *phi__serve_batch(phi__incoming_message *m) {
         return NULL;
     }
     batch->way = m->origin.way;
-    batch->waiting = count + 1; /* one more for this function, until all messages were read */
+    batch->waiting = count + 1; /* one for each message, one for phi__serve_all */
     phi__buf_init(&batch->out, &m->origin.server->rt->memory);
     return batch;
 }

@@ -10,9 +10,10 @@
 
 /* ---- calls that became tasks (io.modelcontextprotocol/tasks of 2026-07-28) ---- */
 
-enum { PHI__TASKED_POLL_MS = 1000 }; /* shortest interval of polls that clients get */
+/* the shortest interval that clients are asked to keep between polls */
+enum { PHI__TASKED_POLL_MS = 1000 };
 
-/* Writes the members that every status of a task has. A running task has no ttlMs yet. */
+/* Writes the members that every report of a task's status has. A running task has no ttlMs yet. */
 static void phi__tasked_members(const phi__serving *serving, phi__buf *out) {
     const phi__tasked *task = serving->task;
     bool ended = serving->kind == PHI__SERVING_TASK;
@@ -283,7 +284,7 @@ static void phi__srun_over(phi__agent *agent, phi_status status, const phi_failu
     phi__end_drop(agent);
 }
 
-/* Called when the host has freed the hidden agent, whose handle it got in a hook. */
+/* Called when the host has freed the hidden agent. Hooks give the host the agent's handle. */
 static void phi__srun_gone(phi__agent *agent) {
     phi__serving *serving = phi__srun_of(agent);
     if (serving == NULL) return;

@@ -80,8 +80,7 @@ static bool phi__admit_origin(const phi_mcp_server_desc *desc, phi_str origin) {
     return scheme > 0 && phi__admit_ends(origin) && phi__admit_is_loopback(origin);
 }
 
-/* True if no important header occurs twice. Of two values, a proxy might have used the other
-   one. */
+/* True if no important header occurs twice. If one did, a proxy might have used its other value. */
 static bool phi__admit_once(const phi__http_head *head) {
     static const char *const names[] = {"authorization", "content-type", "last-event-id", "origin"};
     for (size_t i = 1; i < head->header_count; i++) {
@@ -112,7 +111,8 @@ typedef struct phi__mcp_events {
 
 enum { PHI__MCP_EVENTS_BYTES = 262144 };
 
-/* Returns the kept events after number `last`. False: some are lost, or `last` is too large. */
+/* Sets *out to the kept events after number `last`. False: some of them are lost, or `last` is too
+   large. */
 static bool phi__mcp_events_after(const phi__mcp_events *events, uint64_t last, phi_str *out) {
     size_t at = 0;
     if (last >= events->next || last + 1 < events->first) return false;
@@ -449,8 +449,8 @@ static phi__mcp_post *phi__web_post_new(phi__serve_http *http, phi__serve_exchan
     return post;
 }
 
-/* Finds the stream to resume, by the id of its last event ("3-1"). NULL: the stream is not kept any
-   more. */
+/* Finds the stream to resume. `id` is the id of the last event that the client has, such as "3-1".
+   *missed is set to the later events. NULL: the stream or a missed event is not kept any more. */
 static phi__mcp_post *phi__web_lost(const phi__serve_http *http, phi_str id,
                                     const phi__client *client, phi_str *missed) {
     size_t dash = phi__str_find(id, 0, "-");

@@ -20,11 +20,11 @@ typedef struct phi__client phi__client;
 
 typedef struct phi__mcp_way_table {
     /* Sends a message, which is copied; json may be empty. last: no message follows on this way
-       (ignored over stdio). http_status: status of the answer, used if this is its first message.
-       If the first message is also the last, it is sent as application/json (an empty one as 202).
-       Otherwise a stream of events begins. Must not call the server. False: the message is lost;
-       the transport later reports the end of the way with phi__serve_way_gone, in another phi_step.
-       After `last`, only the transport uses the way. */
+       (ignored over stdio). http_status: the status of the answer, used if this message is the
+       answer's first. If the first message is also the last, it is sent as application/json (an
+       empty one as 202). Otherwise a stream of events begins. This function must not call the
+       server. False: the message is lost; the transport later reports the end of the way with
+       phi__serve_way_gone, in another phi_step. After `last`, only the transport uses the way. */
     bool (*send)(phi__mcp_way *way, phi_str json, int http_status, bool last);
     /* Called when `initialize` on this way has begun a session, so that its answer can have the
        header Mcp-Session-Id. NULL for stdio, which needs no session ids. */
@@ -51,10 +51,11 @@ typedef struct phi__heads {
 } phi__heads;
 
 /* Handles a message or a batch, borrowed during the call. client: the session that the transport
-   found, or NULL. Answers are sent to the way, now or later. Every message gets one `last`, with
-   status 202 if there is no answer. A long message is read in slices in later steps. way->reading
-   is set then: until `taken`, the transport keeps text and headers and passes no other message of
-   this way. False: a callback freed the server; the transport must not touch its fields. */
+   found, or NULL. Answers are sent to the way, now or later. For every message, `send` is called
+   once with `last`, and with status 202 if there is no answer. A long message is read in slices in
+   later steps. Then way->reading is set: until `taken` is called, the transport keeps the text and
+   the headers, and passes no other message of this way. False: a callback freed the server; the
+   transport must not touch its fields. */
 PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi__mcp_way *way,
                                 phi_str json, const phi__heads *heads);
 

@@ -198,7 +198,7 @@ PHI__FN phi__serving *phi__sv_find(phi_mcp_incoming incoming) {
     if (incoming.server == NULL) return NULL;
     phi__slot *slot = phi__slots_find(&incoming.server->slots, incoming.index, incoming.gen);
     phi__serving *serving = slot != NULL ? (phi__serving *)slot->object : NULL;
-    /* the host has nothing more to do for an ended task */
+    /* the host can do nothing more for a task that has ended */
     return serving != NULL && serving->kind != PHI__SERVING_TASK ? serving : NULL;
 }
 
@@ -274,7 +274,8 @@ PHI__FN bool phi__sv_needs(phi__origin *origin, uint32_t missing) {
     return false;
 }
 
-/* Reads _meta of a request. A session's abilities and log level come from the session. */
+/* Reads _meta of a request. The abilities and the log level of a client with a session come from
+   the session. */
 static void phi__sv_meta(phi__serving *serving, const phi_json *params) {
     const phi_json *meta = phi_json_get(params, "_meta");
     serving->log_level = PHI__LEVEL_NONE;
@@ -460,9 +461,10 @@ PHI__FN phi_status phi__sv_log(phi_mcp_server *server, phi__mcp_way *way, const 
 
 /* A session gets questions as requests on its own stream. A client of 2026-07-28 gets them as the
    result of its request (input_required). The request is then parked, and the client repeats it
-   with the answers and requestState. This state has the handle of the parked request, the number of
-   its rounds, and a keyed hash over both, the method and the parameters. So a state is valid for
-   one repetition of one request, and only until the request ends. */
+   with the answers and requestState. This state holds the handle of the parked request, the number
+   of its rounds, and a keyed hash. The hash covers the handle, the number, the method and the
+   parameters. So a state is valid for one repetition of one request, and only until the request
+   ends. */
 
 PHI__FN void phi__sask_enter(phi_mcp_server *server) { server->depth++; }
 
@@ -487,8 +489,8 @@ static bool phi__sask_has(const phi__serving *serving, phi_str key) {
     return false;
 }
 
-/* Returns a key that no other question has: the question's number, or the next free one. A key of a
-   task must not occur twice, so keys of the host are not used for tasks. */
+/* Returns a key that no other question has: the question's number, or the next free number. Tasks
+   get only such keys and never keys of the host, because a key must not occur twice in a task. */
 static phi_str phi__sask_number(const phi__serving *serving, char out[16]) {
     const char *format = serving->task != NULL ? "task-%u" : "%u";
     unsigned number = serving->asked;

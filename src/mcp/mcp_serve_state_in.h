@@ -3,9 +3,10 @@
    The server owns its clients and requests. A request (phi__serving) exists while the host works on
    it: a tool call, a read that is answered later, a subscription. Requests that are answered at
    once need none. A request of 2026-07-28 that waits for the client's input is parked: it has no
-   way until the client repeats it. A call that became a task has no way either. When its work has
-   ended, it is kept for its client as PHI__SERVING_TASK. Callbacks of the host may free the server.
-   While `depth` is above 0, the server is only marked as retired. */
+   way until the client repeats it. A call that became a task has no way either. When the work of
+   such a call has ended, the call is kept for its client as PHI__SERVING_TASK. Callbacks of the
+   host may free the server. While `depth` is above 0, the server is not freed, but only marked as
+   retired. */
 #ifndef PHI_MCP_MCP_SERVE_STATE_IN_H
 #define PHI_MCP_MCP_SERVE_STATE_IN_H
 
@@ -298,7 +299,8 @@ PHI__FN bool phi__data_known(const phi_mcp_server *server, phi_str uri);
 
 /* ---- mcp_serve.c ---- */
 
-/* Notifies clients. uri: the resource that has changed. If at is NULL, the list has changed. */
+/* Notifies clients. uri: the resource that has changed. If uri.at is NULL, the list itself has
+   changed. */
 PHI__FN void phi__notify_changed(phi_mcp_server *server, phi__mcp_list list, phi_str uri);
 PHI__FN void phi__notify_log(phi_mcp_server *server, const char *level, const char *logger,
                              const char *data);

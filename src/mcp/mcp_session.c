@@ -162,7 +162,7 @@ static void phi__hs_initialized(void *ctx, const phi_mcp_reply *reply) {
     if (mcp->dead || mcp->phase != PHI__INITIALIZING) return;
     if (reply->status == PHI_REFUSED && (g->legacy || g->silent) && pinned == NULL &&
         !g->second_try) {
-        g->legacy = false; /* the assumption was wrong, or the server has changed */
+        g->legacy = false; /* `legacy` was wrongly assumed, or the server has changed */
         g->second_try = true;
         phi__hs_probe(mcp, phi__eras_modern());
     } else if (reply->status != PHI_OK)
@@ -298,7 +298,7 @@ static void phi__hs_begin(phi_mcp *mcp,
 
 enum {
     PHI__LIFE_DELAY_MOST_MS = 30000,
-    PHI__LIFE_STEADY_US = 60000000, /* lasting this long resets the count of restarts */
+    PHI__LIFE_STEADY_US = 60000000, /* a connection this long resets the count of restarts */
     PHI__LIFE_EXPIRY_US = 10000000  /* least time between two handshakes for forgotten sessions */
 };
 
@@ -616,7 +616,7 @@ static void phi__incoming_cancelled(phi_mcp *mcp, phi_arena *arena, const phi_js
         }
         return;
     }
-    /* The server ends a stream that a request of ours opened. */
+    /* The server has cancelled one of our requests: it ends the stream that the request opened. */
     if (phi__rpc_number(text, &id)) r = phi__req_find(mcp, id);
     if (r == NULL || !r->desc.stream) return;
     phi__req_off(r);

@@ -32,7 +32,7 @@ typedef struct phi__stdio {
     bool skipping;  /* ignore the rest of a line that is too long */
     bool deaf;      /* the child has closed its stdin */
     phi__buf line;  /* beginning of an incomplete line */
-    phi__buf rest;  /* unsent part of a message; not empty: the link is full */
+    phi__buf rest;  /* unsent part of a message; if not empty, the link is full */
     phi__buf error; /* at least the last 64 KB of stderr */
 } phi__stdio;
 

@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-/* A tool of the server. It is the user_data of its phi_tool. */
+/* A tool of the server, and the user_data of the phi_tool that is made from it. */
 typedef struct phi__mcp_tool {
     phi_mcp *mcp;
     phi_mcp_tool shown;
@@ -30,8 +30,8 @@ typedef struct phi__definition {
     bool held; /* definition is the accepted older one; a newer one is not accepted yet */
 } phi__definition;
 
-/* One list of tools. Only shown.new_hash changes after the list is made. The last user frees the
-   list. */
+/* One list of tools. After the list is made, only shown.new_hash can change. The last user frees
+   the list. */
 typedef struct phi__toolbox {
     phi__link link;
     phi_arena arena;
@@ -112,9 +112,9 @@ static phi__known_tool *phi__known_find(const phi__known *known, phi_str name) {
     return NULL;
 }
 
-/* Records a tool of the current list. NULL: no memory. *before: the accepted definition if the new
-   one differs from it and was not reported yet, else empty. It is valid until the new one is
-   accepted. */
+/* Records a tool of the current list. If the new definition differs from the accepted one and was
+   not reported yet, sets *before to the accepted one, else to an empty text. *before is valid until
+   the new definition is accepted. NULL: no memory. */
 static phi__known_tool *phi__known_offer(phi__known *known, phi_str name, phi_str definition,
                                          phi_str *before) {
     phi__known_tool *tool = phi__known_find(known, name);
@@ -140,7 +140,7 @@ static phi__known_tool *phi__known_offer(phi__known *known, phi_str name, phi_st
     return tool;
 }
 
-/* Replaces the accepted definition by the waiting one. */
+/* Accepts the waiting definition in place of the earlier one. */
 static void phi__known_accept(phi__known *known, phi__known_tool *tool) {
     if (tool->waiting.at == NULL) return;
     phi__known_drop_text(known, &tool->definition);
@@ -216,9 +216,9 @@ static bool phi__news_tell(phi_mcp *mcp, phi__news *news) {
 
 /* ---- calls of a server's tools: each sends a request whose answer becomes the result ---- */
 
-/* A call ends once: with a result, or because it is cancelled, finished by other code or freed with
-   its agent. The request to the server is then cancelled. A call waits while the connection is
-   being opened again. */
+/* A call ends once: it gets a result, is cancelled, is finished by other code, or is freed with its
+   agent. A request to the server that is still open is then cancelled. A call waits while the
+   connection is being opened again. */
 
 enum { PHI__CALLS_WAIT_MS = 50 }; /* pause between two looks at a connection that is opening */
 
@@ -742,8 +742,8 @@ static void phi__toolbox_fill(phi__toolbox_maker *m, phi__mcp_tool *item, phi_to
     tool->deferred = desc->deferred;
     tool->may_defer = !desc->never_deferred;
     tool->source = desc->name != NULL && desc->name[0] != '\0' ? desc->name : "mcp";
-    tool->timeout_ms = PHI_UNLIMITED; /* requests have deadlines, and may wait for people */
-    /* phi__calls_fit checks them, and takes null as an absent value */
+    tool->timeout_ms = PHI_UNLIMITED; /* requests have a deadline, and may wait for people */
+    /* phi__calls_fit checks the arguments, and treats null as an absent value */
     tool->checks_arguments = true;
 }
 
@@ -1025,7 +1025,7 @@ static void phi__mtools_listed(phi__pages *pages, const phi_mcp_reply *reply) {
     t->again = false;
     if (again) phi__mtools_later(t);
     if (reply->status == PHI_CANCELLED) return;               /* the connection is closing */
-    if (phi__news_tell(mcp, &t->news)) phi__mtools_settle(t); /* calls the host, too */
+    if (phi__news_tell(mcp, &t->news)) phi__mtools_settle(t); /* the last call may call the host */
 }
 
 static phi_status phi__mtools_list(phi__mcp_tools *t) {

@@ -151,7 +151,7 @@ static const char *const *phi__sec_mcp_env(phi_arena *arena, const phi_json *map
     return list;
 }
 
-/* Splits a command that is one text. If *words is NULL, a problem was reported. */
+/* Splits a command that is written as one text. If *words is NULL, a problem was reported. */
 static phi_status phi__sec_mcp_split(phi__cfg_ground *ground, const phi_json *command,
                                      const char *const **words) {
 #ifndef PHI_NO_PROCESS

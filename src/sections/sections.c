@@ -373,7 +373,8 @@ static bool phi__protected_word(phi__protected *p, phi_str word) {
     return good;
 }
 
-/* Keeps the words of texts under keys that contain commands. If `all`, every text counts. */
+/* Keeps the words of the texts whose keys, such as "command", say that they are commands. If `all`,
+   keeps the words of every text. */
 static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool all, unsigned depth) {
     static const char *const keys[] = {"command", "args", "callbacks", "hooks"};
     phi_json_iter it = phi_json_each(node);

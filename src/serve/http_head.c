@@ -216,7 +216,7 @@ static phi_status phi__head_connection(phi__http_head *head) {
     return PHI_OK;
 }
 
-/* Returns the next line without its CRLF, which is known to be there, and advances *at. */
+/* Returns the next line without its CRLF, and advances *at. The CRLF is known to be there. */
 static phi_str phi__head_line(const phi__buf *bytes, size_t *at) {
     size_t from = *at;
     const char *end = (const char *)memchr(bytes->at + from, '\r', bytes->len - from);

@@ -1,9 +1,9 @@
 /* http_head_in.h - parses one HTTP/1.1 request: its head, and the framing of its body.
 
    It uses no descriptor and no clock. Bytes may come in pieces of any size. Bytes after the request
-   stay with the caller. A request is refused if two parsers could read it differently under RFC
-   9112: it has both Content-Length and Transfer-Encoding, or one of them twice; a folded header
-   line; a CR or LF alone; a space before the colon; or a NUL.
+   stay with the caller. Under RFC 9112, two parsers could read some requests differently. So a
+   request is refused if it has both Content-Length and Transfer-Encoding, has one of them twice, or
+   contains a folded header line, a CR or LF alone, a space before the colon, or a NUL.
 
    A refusal is an HTTP status and a message. Nothing more can be read from the connection then. */
 #ifndef PHI_SERVE_HTTP_HEAD_IN_H
@@ -21,7 +21,7 @@ PHI__FN void phi__http_head_clear(phi__http_head *head); /* prepares for the nex
 PHI__FN void phi__http_head_free(phi__http_head *head);  /* may be called twice */
 
 /* Reads bytes up to the end of the head, and sets *used. PHI_OK: the head is complete. PHI_BUSY:
-   more bytes are needed. PHI_PARSE: refused. */
+   more bytes are needed. PHI_PARSE: the request is refused. */
 PHI__FN phi_status phi__http_head_read(phi__http_head *head, const char *bytes, size_t len,
                                        size_t *used);
 PHI__FN bool phi__http_head_begun(const phi__http_head *head); /* true after the first byte */
@@ -29,7 +29,7 @@ PHI__FN void phi__http_head_body_init(phi__http_head_body *body, const phi__http
 
 /* Reads bytes of the body, and sets *used. *piece: the part of the bytes that belongs to the body;
    may be empty. PHI_OK: the body is complete. PHI_BUSY: call again, with more bytes if all were
-   used. PHI_PARSE: refused. */
+   used. PHI_PARSE: the request is refused. */
 PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const char *bytes,
                                             size_t len, size_t *used, phi_str *piece);
 #endif

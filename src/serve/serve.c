@@ -237,8 +237,9 @@ static void phi__port_close(phi__serve *s) {
    complete. A lingering connection drops incoming bytes, so that the peer can still read the last
    answer. out_state is the state of the answer: none, open, streamed or ended.
 
-   Every entry from the pump raises serve->busy and ends with phi__conn_leave. The last leave frees
-   connections and a server that were closed meanwhile. So `fd` may be read after any callback. */
+   Every entry from the pump raises serve->busy and ends with phi__conn_leave. Connections and a
+   server that were closed meanwhile are freed only by the last phi__conn_leave. So `fd` may be read
+   after any callback. */
 static inline size_t phi__conn_waiting(const phi__serve_exchange *c) {
     return c->out.len - c->out_at;
 }
@@ -336,7 +337,7 @@ static void phi__conn_queued(phi__serve_exchange *c) {
     }
 }
 
-/* Removes the bytes of an append to `out` that failed. Returns PHI_NO_MEMORY. */
+/* Shortens `out` to `len` bytes after a failed append. Returns PHI_NO_MEMORY. */
 static phi_status phi__conn_undo(phi__serve_exchange *c, size_t len) {
     c->out.len = len;
     c->out.failed = false;
@@ -529,7 +530,7 @@ static void phi__serve_begin_exchange(phi__serve_exchange *c) {
     }
     if (c->out_state != PHI__CONN_OPEN || !c->expects_continue || phi__conn_unread(c) > 0) return;
     phi__buf_text(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
-    if (c->out.failed) (void)phi__conn_undo(c, 0); /* the peer then sends the body after a delay */
+    if (c->out.failed) (void)phi__conn_undo(c, 0); /* the peer sends the body anyway, but later */
     c->expects_continue = false;
     phi__conn_queued(c);
 }
@@ -622,7 +623,7 @@ static void phi__serve_on_timer(phi__timer *timer) {
 
 /* ---- connections ---- */
 
-/* Closes the connection that has been idle longest if all are in use. */
+/* If all connections are in use, closes the connection that has been idle longest. */
 static void phi__serve_make_room(phi__serve *s) {
     phi__serve_exchange *oldest = NULL;
     if (!phi__port_full(s)) return;

@@ -117,8 +117,8 @@ PHI__FN void phi__serve_keep(phi__serve_exchange *exchange, const phi__serve_cal
                              void *ctx);
 
 /* Sends a whole answer; everything is copied. The server adds Content-Length, Connection and Date.
-   The exchange is then over. PHI_BAD_ARG: an invalid header, a status below 200 or above 599, or an
-   answer that has already begun; the exchange is not over. PHI_NO_MEMORY: the connection was
+   The exchange is then over. PHI_BAD_ARG: a header is invalid, the status is below 200 or above
+   599, or an answer has already begun; the exchange is not over. PHI_NO_MEMORY: the connection was
    closed. */
 PHI__FN phi_status phi__serve_reply(phi__serve_exchange *exchange, int http_status,
                                     const phi__header *headers, size_t header_count, phi_str body);
@@ -127,7 +127,7 @@ PHI__FN phi_status phi__serve_reply(phi__serve_exchange *exchange, int http_stat
 PHI__FN void phi__serve_refuse(phi__serve_exchange *exchange, int http_status, const char *message);
 
 /* Begins a streamed answer. It is chunked; with HTTP/1.0 it ends with the connection. PHI_BAD_ARG
-   as for phi__serve_reply. PHI_NO_MEMORY: nothing was sent. */
+   means the same as for phi__serve_reply. PHI_NO_MEMORY: nothing was sent. */
 PHI__FN phi_status phi__serve_begin(phi__serve_exchange *exchange, int http_status,
                                     const phi__header *headers, size_t header_count);
 

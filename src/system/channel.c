@@ -48,7 +48,8 @@ static bool phi__channel_wants(const phi__channel *c, int side) {
     return !c->broken && (phi__outgoing_waits(&c->out) > 0 || c->wants_room);
 }
 
-/* Watches each side that needs it. The timer serves sides without a poller, and retries. */
+/* Watches each side that must be watched. The timer serves sides without a poller, and tries failed
+   watches again. */
 static void phi__channel_watch(phi__channel *c) {
     uint64_t at = UINT64_MAX, now = phi__io_now_us(c->io);
     for (int side = 0; side < 2; side++) {

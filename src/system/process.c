@@ -1,8 +1,8 @@
 /* process.c - a child process: its streams, its exit, its removal.
 
    A child is RUNNING, then EXITED, then REAPED. An EXITED child is kept as a zombie, so that the
-   system cannot give the child's number, which is also its group's number, to another process. It
-   is REAPED after its group was killed, while the rest of its pipes is read. A process that is
+   system cannot give the child's number, which is also its group's number, to another process.
+   After its group was killed, it is REAPED, and the rest of its pipes is read. A process that is
    freed while it runs becomes an orphan: it lives on, without streams and callbacks, until it is
    reaped. */
 #include "system/process_in.h"
@@ -308,7 +308,7 @@ static void phi__process_shut(phi__process *p, int stream) {
     (void)close(p->fds[stream]);
     p->fds[stream] = -1;
     if (stream == 0) phi__outgoing_free(&p->input);
-    /* After both streams have ended, the exit is near. */
+    /* The exit is near after both streams have ended, so poll more often. */
     if (phi__process_ended(p) && p->state == PHI__PROCESS_RUNNING) {
         p->poll_us = PHI__PROCESS_POLL_FIRST_US;
         phi__process_poll_again(p);

@@ -22,20 +22,21 @@ typedef struct phi__channel_desc {
     int in_fd;            /* default 0: stdin */
     int out_fd;           /* 0 means stdout (1); must differ from in_fd */
     size_t max_out_bytes; /* max. bytes queued for the reader (default 1 MiB) */
-    /* Receives bytes of in_fd, at most 16 KiB a turn; borrowed until `input` returns. If it returns
-       false, reading stops until phi__channel_resume. */
+    /* Receives bytes of in_fd, at most 16 KiB a turn. They are borrowed until `input` returns. If
+       `input` returns false, reading stops until phi__channel_resume. */
     bool (*input)(void *ctx, const char *bytes, size_t len);
     /* Called when half of the queue is free, after a write whose bytes were not all queued. May be
        NULL. */
     void (*room)(void *ctx);
     /* Called once; `input` is not called after it. PHI_OK: in_fd has ended; queued bytes are still
-       sent. PHI_IO: in_fd cannot be read, or out_fd has no reader: later writes are refused.
-       `message` is borrowed until the callback returns. */
+       sent. PHI_IO: in_fd cannot be read, or out_fd has no reader. If out_fd has no reader, later
+       writes are refused. `message` is borrowed until the callback returns. */
     void (*ended)(void *ctx, phi_status status, const char *message);
     void *ctx;
 } phi__channel_desc;
 
-/* Makes a channel. PHI_BAD_ARG: a descriptor is not open, or both are the same. PHI_NO_MEMORY. */
+/* Makes a channel. PHI_BAD_ARG: a descriptor is not open, or both are the same. The only other
+   failure is PHI_NO_MEMORY. */
 PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc, phi__channel **out);
 PHI__FN void phi__channel_resume(phi__channel *channel);
 
@@ -91,8 +92,8 @@ PHI__FN void phi__files_private(phi__file *file);
 PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t *got,
                                    phi__words *words);
 
-/* Makes the missing directories of a resolved path, in slices, as for PHI__LINKS_REFUSE. Zero a
-   phi__way and set its path first; end with phi__files_leave. */
+/* Makes the missing directories of a path, which is resolved as for PHI__LINKS_REFUSE. Works in
+   slices. Zero a phi__way and set its path first; end with phi__files_leave. */
 typedef struct phi__way {
     const char *path; /* borrowed */
     size_t at;        /* offset of the next part */
@@ -141,8 +142,8 @@ typedef struct phi__walk_entry {
 PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__links links,
                                  phi__walk **out, phi__words *words);
 
-/* PHI_OK: *out is an entry. PHI_BUSY: call again; a directory was closed, or was opened with two
-   system calls for each part of its path. PHI_NOT_FOUND: the walk has ended. */
+/* PHI_OK: *out is an entry. PHI_BUSY: call again. A directory was closed, or was opened; opening it
+   took two system calls for each part of its path. PHI_NOT_FOUND: the walk has ended. */
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out);
 
 /* Returns the descriptor of the current directory, valid until the next call; -1 if closed. */
@@ -154,7 +155,7 @@ PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
 typedef struct phi__process_desc {
     const char *const *argv; /* NULL-ended; copied; argv[0] is looked up in PATH */
     const char *cwd;         /* NULL: the host's working directory */
-    /* "NAME=value", NULL-ended; added to the host's variables, or replacing them; NULL: none */
+    /* "NAME=value", NULL-ended; added to the host's, or in place of them; NULL: none */
     const char *const *env;
     bool hide_keys;               /* leave out the host's variables whose names look like keys */
     const char *const *keep_keys; /* NULL-ended names that hide_keys keeps; NULL: none */
@@ -167,22 +168,23 @@ typedef struct phi__process_desc {
     /* Called on the pumping thread when half of the queue is free, after a write whose bytes were
        not all queued. May be NULL. */
     void (*room)(void *ctx);
-    /* On the pumping thread: receives bytes of stdout (1) or stderr (2), at most 16 KiB a stream
-       and turn; borrowed. If it returns false, reading of that stream stops until
-       phi__process_resume. */
+    /* Receives bytes of stdout (1) or stderr (2) on the pumping thread, at most 16 KiB of each
+       stream in a turn. The bytes are borrowed until return. If `output` returns false, reading of
+       that stream stops until phi__process_resume. */
     bool (*output)(void *ctx, int stream, const char *bytes, size_t len);
-    /* Called once: the child exited with `code`, or with code -1 was killed by `signal_number`. If
-       both are unknown, they are -1 and 0. Both streams were read to their ends. If a grandchild
-       holds them open, they are read for at most 100 ms of the io's clock after the exit, and then
-       at most 1 MiB more. The callback waits for a stopped stream. */
+    /* Called once, after the child has exited with `code` or was killed by `signal_number` (code is
+       then -1). If neither is known, they are -1 and 0. Both streams were read to their ends. But
+       if a grandchild holds a stream open, it is read for at most 100 ms of the io's clock after
+       the exit, and then at most 1 MiB more. The function is not called while a stream is
+       stopped. */
     void (*exited)(void *ctx, int code, int signal_number);
     void *ctx;
 } phi__process_desc;
 
 /* Starts a child. PHI_BUSY: no more starts are allowed in this step, or the system lacks
    descriptors or processes: try again. PHI_NOT_FOUND: no such program. PHI_IO: the system refused.
-   PHI_BAD_ARG: no argv. PHI_NO_MEMORY. `words` gets the system's message, terminated; may be NULL
-   with size 0. */
+   PHI_BAD_ARG: argv is missing. PHI_NO_MEMORY: no child was started. `words` gets the system's
+   message, terminated; `words` may be NULL if its size is 0. */
 PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
                                     char *words, size_t words_size);
 PHI__FN void phi__process_resume(phi__process *process);

@@ -219,9 +219,9 @@ PHI__FN void phi__walk_free(phi__walk *walk) {
 /* ---- walks in the order of names ----
 
    A directory is read to its end, some names at a time, before its first entry is returned. Memory
-   holds the remaining names of the directories from the root to the current one, so it grows with
-   the largest directory. Only the root and one directory are open. Links are not followed. A path
-   has at most 4,095 bytes. */
+   holds the remaining names of the directories from the root to the current one, so the memory
+   grows with the largest directory. Only the root and one directory are open. Links are not
+   followed. A path has at most 4,095 bytes. */
 
 enum { PHI__ORDERED_READ = 32 /* names read in one call */ };
 

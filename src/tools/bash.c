@@ -8,15 +8,15 @@
 /* ---- patterns that a command must not contain, however its words are spelled ----
 
    A pattern is compared with the command as it is, with the command without quotes and backslashes,
-   and with each rm written as "rm -rf". No shell words are parsed: variables, substitutions, and
-   scripts that a command writes and runs are not seen. */
+   and with each rm written as "rm -rf". Shell words are not parsed. So the check does not see
+   variables, substitutions, or scripts that a command writes and runs. */
 
 static bool phi__deny_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/* True if c ends a command, so that the words after it are not its arguments. */
+/* True if c ends a command: the words after c are not arguments of that command. */
 static bool phi__deny_ends(char c) { return c != '\0' && strchr(";&|()<>\n`", c) != NULL; }
 
-/* Returns the next word of the command at or after `at`. Empty: the command ends here. */
+/* Returns the command's next word, which begins at `at` or later. Empty: the command has ended. */
 static phi_str phi__deny_word(const char *at) {
     size_t n = 0;
     while (*at == ' ') at++;
@@ -77,7 +77,8 @@ static bool phi__deny_signs(const char *pattern) {
     return signs;
 }
 
-/* Sets *found to the first of `patterns` (NULL-ended) in the command, or NULL. PHI_NO_MEMORY. */
+/* Sets *found to the first of `patterns` (NULL-ended) that the command contains, or to NULL. Fails
+   only with PHI_NO_MEMORY. */
 static phi_status phi__deny_find(phi_memory *memory, const char *command,
                                  const char *const *patterns, const char **found) {
     phi__buf plain, removals, squeezed;
@@ -180,7 +181,7 @@ static size_t phi__bash_whole(const char *at, size_t len) {
     return len;
 }
 
-/* Returns the ring's offset, after the head. */
+/* Returns the offset of the ring, which follows the head. */
 static size_t phi__bash_ring(const phi__bash *bash) {
     size_t most = bash->job.set->desc.max_output_bytes;
     return most - most / 2;

@@ -28,8 +28,8 @@ PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str 
     return true;
 }
 
-/* Returns how many bytes of the needle match at the text's next character `c`. `matched` bytes
-   matched before it. */
+/* Returns how many bytes of the needle match after the text's next character `c` is read. Before,
+   `matched` bytes matched. */
 static size_t phi__finder_next(const phi__finder *finder, size_t matched, char c) {
     while (matched > 0 && finder->needle.at[matched] != c) matched = finder->back[matched - 1];
     return finder->needle.at[matched] == c ? matched + 1 : 0;

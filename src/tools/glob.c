@@ -1,7 +1,7 @@
 /* glob.c - patterns of paths and ignore files. Matching needs no recursion: a mismatch retries only
    the last star, then the last double star. An earlier star of the same path part cannot help,
-   because the last one can skip all that the earlier one could. Earlier parts end at their slashes.
-   To retry an earlier double star would only let the last one begin later. */
+   because the last one can skip all that the earlier one could. A star of an earlier part ends at
+   that part's slash. To retry an earlier double star would only let the last one begin later. */
 #include "tools/match_in.h"
 
 /* ---- sets ---- */
@@ -227,10 +227,11 @@ PHI__FN phi_str phi__glob_name(phi_str path) {
 /* ======== The rules of .gitignore files: which paths are left out.
 
    A rule is a line. "#" begins a comment, and "!" takes a path back in. A slash at the beginning or
-   in the middle binds the pattern to the file's directory. A slash at the end makes it match
-   directories only. Blanks at the end are removed, except a blank after a backslash. The last rule
-   that matches decides. match_in.h describes the syntax of patterns. A line that is no valid
-   pattern is ignored. docs/tools.md says which details follow ripgrep, and which follow git. */
+   in the middle binds the pattern to the file's directory. A pattern with a slash at the end
+   matches only directories. Blanks at the end are removed, except a blank after a backslash. The
+   last rule that matches decides. match_in.h describes the syntax of patterns. A line that is no
+   valid pattern is ignored. docs/tools.md says which details follow ripgrep, and which follow
+   git. */
 
 /* units that a rule costs, besides those for the bytes compared */
 enum { PHI__IGNORE_RULE = 8 };

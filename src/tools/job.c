@@ -108,7 +108,7 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     job->call = call;
     job->set = (const phi_toolset *)user_data;
     job->user_data = user_data;
-    /* The agent's memory. The agent that made the call is alive, because the call has a state. */
+    /* The call has a state, so the agent that made it is alive, and its memory can be used. */
     job->memory = &phi__call_find(call)->run->agent->memory;
     job->io = call.rt->io;
     job->go = go;

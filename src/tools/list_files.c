@@ -1,6 +1,7 @@
-/* list_files.c - the tool that lists files: walks the tree, some entries a step. A heap keeps the
-   names that come first in order, and has the last of them on top; all names are counted. So memory
-   is bounded by the names listed, and the walk is linear in the entries. */
+/* list_files.c - the tool that lists files: walks the tree, some entries a step. All names are
+   counted, but a heap keeps only the names that come first in order. The top of the heap is the
+   last of these names. So memory is bounded by the names listed, and the walk is linear in the
+   entries. */
 #include "tools/job_in.h"
 #include "base/base_in.h"
 #include "tools/match_in.h"
@@ -135,7 +136,8 @@ static phi_flow phi__ls_show(phi__job *job) {
     return phi__job_done(&list->job, phi__buf_str(&list->out), details);
 }
 
-/* True if the ignore files must decide: the entry's kind, depth and name do not exclude it. */
+/* True if the entry's kind, depth and name do not exclude it, so that the ignore files must
+   decide. */
 static bool phi__ls_asks(phi__list_run *list, size_t *work) {
     const phi__walk_entry *entry = &list->entry;
     phi_str path = entry->path, name = phi__glob_name(path);

@@ -18,8 +18,8 @@ enum {
 /* True if the pattern, which has no braces, matches the whole path. Adds the work done to *work. */
 PHI__FN bool phi__glob_match(phi_str pattern, phi_str path, size_t *work);
 
-/* True if one of the choices, as phi__glob_expand made them, matches the whole path. Adds the bytes
-   of the pattern that were compared to *work. */
+/* True if one of the choices, as phi__glob_expand made them, matches the whole path. Adds to *work
+   the number of the pattern's bytes that were compared. */
 PHI__FN bool phi__glob_any(phi_str choices, phi_str path, size_t *work);
 
 typedef enum phi__ignore_said {
@@ -51,8 +51,8 @@ PHI__FN phi_status phi__ignore_add(phi__ignore *ignore, phi_str file);
 PHI__FN phi_status phi__ignore_add_line(phi__ignore *ignore, phi_str line, const char **wrong);
 
 /* Tests a path relative to the ignore file's directory, without "./". *left is the number of rules
-   still to test; begin with `count`. A rule costs PHI__IGNORE_RULE of *units, and the bytes
-   compared. If the result is PHI__IGNORE_NONE and *left is not 0, the units are used up: call
+   still to test; begin with `count`. A rule costs PHI__IGNORE_RULE of *units, and more for the
+   bytes compared. If the result is PHI__IGNORE_NONE and *left is not 0, the units are used up: call
    again. */
 PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory,
                                           size_t *left, size_t *units);
@@ -62,9 +62,9 @@ PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str pat
 
    Each directory may have a .rgignore, an .ignore and a .gitignore. These kinds take precedence in
    this order; within a kind, nearer files take precedence over farther ones. A .gitignore counts
-   only inside a repository, up to the repository's top. So does .git/info/exclude, which ranks
-   last. Directories above the walk count, too. The first PHI__IGNORED_BYTES of a file count, in
-   whole lines. */
+   only inside a repository, up to the repository's top. The same holds for .git/info/exclude, to
+   which all other files take precedence. Files in directories above the walk count, too. Only whole
+   lines in the first PHI__IGNORED_BYTES of a file count. */
 
 #ifndef PHI_NO_FILES
 enum {
@@ -111,7 +111,7 @@ PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place);
 PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int dir, phi_str path);
 
 /* Tests an entry; depth is 1 for entries of the root. PHI_BUSY: the units are used up; repeat the
-   call with the same arguments. PHI_NO_MEMORY. */
+   call with the same arguments. The only other failure is PHI_NO_MEMORY. */
 PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_str path,
                                      bool directory, size_t *units, phi__ignore_said *out);
 #endif
@@ -134,13 +134,13 @@ typedef struct phi__regex_error {
     char message[120]; /* terminated */
 } phi__regex_error;
 
-/* Compiles a pattern, borrowed until return. PHI_BAD_ARG: *error says where and why.
-   PHI_NO_MEMORY. */
+/* Compiles a pattern, which is borrowed until return. PHI_BAD_ARG: the pattern is invalid, and
+   *error says where and why. The only other failure is PHI_NO_MEMORY. */
 PHI__FN phi_status phi__regex_new(phi_memory *memory, phi_str pattern, bool ignore_case,
                                   phi__regex **out, phi__regex_error *error);
 PHI__FN void phi__regex_free(phi__regex *regex); /* NULL is harmless */
 
-/* Begins a line. Its text is passed to phi__regex_scan. */
+/* Begins a line. Then pass the line's text to phi__regex_scan. */
 PHI__FN void phi__regex_begin(phi__regex *regex);
 
 typedef enum phi__regex_found {
@@ -167,7 +167,8 @@ typedef struct phi__range {
     uint32_t first, last;
 } phi__range;
 
-/* Every step-th character from first to last. Its case-fold representative is `down` lower. */
+/* Describes every step-th character from first to last. The case-fold representative of such a
+   character is the character minus `down`. */
 typedef struct phi__re_fold {
     uint32_t first, last, step, down;
 } phi__re_fold;
@@ -182,7 +183,7 @@ PHI__FN const phi__re_fold *phi__re_folds(size_t *count);
 
    All tools of a set are counted first; then each tool claims its name. Characters that are not
    allowed become "_". A name ends in eight hex digits of a hash if it was cut, or if several tools
-   would have that name. If one of these tools has exactly that name, it keeps the name without a
-   hash. So a name depends on the set of tools, not on their order. */
+   would have that name. But if only one of these tools has exactly that name, this tool keeps the
+   name without a hash. So a name depends on the set of tools, not on their order. */
 
 #endif

@@ -136,8 +136,8 @@ static void phi__re_set_add(phi__re_parser *p, uint32_t first, uint32_t last) {
     ranges[tree->range_count++].last = last;
 }
 
-/* Adds a range. If `outside`, adds the characters between the range before and this one instead;
-   *from is the first character after the range before. */
+/* Adds the range from first to last. If `outside`, adds instead the characters between the previous
+   range and this one. *from is the first character after the previous range. */
 static void phi__re_set_put(phi__re_parser *p, bool outside, uint32_t first, uint32_t last,
                             uint32_t *from) {
     if (!outside)
@@ -265,8 +265,8 @@ static void phi__re_set_negate(phi__re_parser *p) {
             (tree->range_count - tree->open) * sizeof *tree->ranges);
 }
 
-/* Ends the set under construction and removes the newline from it, because no match has one.
-   Returns the set's index. */
+/* Ends the set under construction and removes the newline from it, because no match contains a
+   newline. Returns the set's index. */
 static uint32_t phi__re_set_end(phi__re_parser *p) {
     phi__re_tree *tree = p->tree;
     phi__re_set_order(tree);
@@ -806,8 +806,8 @@ static size_t phi__re_code_add(phi__re_emitter *e, phi__re_op op, size_t x, size
 
 static void phi__re_emit(phi__re_emitter *e, uint32_t index);
 
-/* Makes the instruction that is emitted next the target y of each instruction in `chain`, and, if
-   jumps, the target x. The chain is linked through y, which holds index + 1. */
+/* In each instruction of `chain`, sets the target y to the instruction that is emitted next. If
+   `jumps`, also sets the target x. The chain is linked through y, which holds index + 1. */
 static void phi__re_land(phi__re_emitter *e, size_t chain, bool jumps) {
     phi__re_code *codes = e->program->codes;
     while (chain != 0 && e->status == PHI_OK) {

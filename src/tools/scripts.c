@@ -95,7 +95,7 @@ static const char *phi__talk_name(phi_hook_point point) {
     return NULL;
 }
 
-/* Appends the arguments as JSON if they are valid JSON, else as a text. */
+/* Appends the member "arguments": as JSON if the arguments are valid JSON, else as a text. */
 static void phi__talk_arguments(phi__buf *out, phi_str arguments) {
     phi_arena scratch;
     phi_json *root = NULL;
@@ -108,7 +108,7 @@ static void phi__talk_arguments(phi__buf *out, phi_str arguments) {
     phi_arena_free(&scratch);
 }
 
-/* Appends the text blocks of a message, joined by line breaks. */
+/* Appends the member "result": the text blocks of a message, joined by line breaks. */
 static void phi__talk_result(phi__buf *out, const phi_message *message) {
     phi__buf text;
     if (message == NULL) return;
@@ -123,8 +123,8 @@ static void phi__talk_result(phi__buf *out, const phi_message *message) {
     phi__buf_free(&text);
 }
 
-/* Writes a script's input. `arguments` are the call's arguments as an earlier script changed
-   them, or empty: then the hook's arguments are written. */
+/* Writes a script's input. `arguments` are the call's arguments if an earlier script changed them.
+   If `arguments` is empty, the hook's arguments are written. */
 static void phi__talk_input(phi__buf *out, const phi_hook *hook, phi_str arguments) {
     phi_hook_point point = hook->point;
     const phi_compaction *c = hook->compaction;
@@ -213,7 +213,7 @@ static phi__script_says phi__talk_read(const phi_json *root, phi_hook_point poin
     return !is_reply && text.len > 0 ? PHI__SCRIPT_WARNS : PHI__SCRIPT_ALLOWS;
 }
 
-/* True if the output contains "allow" with its quotes, at `step` bytes for each character. */
+/* True if the output contains "allow", quotes included. Each character takes `step` bytes. */
 static bool phi__talk_hides(phi_str output, size_t step) {
     static const char word[] = "\"allow\"";
     size_t k, n = sizeof word - 1;
@@ -385,8 +385,8 @@ static void phi__scripts_pass(phi__scripts_job *job) {
     phi__scripts_at(job, &job->tick, 0);
 }
 
-/* Denies with a message: the script's `reason`, or if it is empty the script's standard error, or
-   if both are empty `words`. */
+/* Denies with a message: the script's `reason`. If that is empty, the message is the script's
+   standard error. If both are empty, it is `words`. */
 static void phi__scripts_deny(phi__scripts_job *job, phi_str reason, const char *words) {
     phi__buf text;
     if (!phi__scripts_can_deny(job->hook.point)) {
@@ -636,8 +636,9 @@ static bool phi__scripts_begin(phi_scripts *set, const phi_hook *hook, size_t fi
     return false;
 }
 
-/* Calls the hook that the agent had before. If `asked`, scripts used the first round: this hook
-   gets a round number one lower, and the arguments that scripts may have changed. */
+/* Calls the hook that the agent had before. If `asked`, the scripts used the first round. So the
+   round number that this hook gets is one lower, and the arguments are those that scripts may have
+   changed. */
 static phi_verdict phi__scripts_chain(phi_scripts *set, phi_hook *hook, bool asked) {
     phi__agent *agent = phi__find_agent(hook->agent);
     void *user_data = set->hook_user_data;

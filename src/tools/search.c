@@ -1,4 +1,4 @@
-/* search.c - the tool that searches files: with rg, without a shell, or with phi's own engine; with
+/* search.c - the tool that searches files. It runs rg without a shell, or phi's own engine. It runs
    grep only if the host chose grep.
 
    Lines are read as they arrive. After the last line to show, the program is killed. */
@@ -75,17 +75,17 @@ static bool phi__search_add(phi__search *search) {
 
 /* ---- the search without a program ----
 
-   Walks the tree in order and runs phi's own engine over each file. Which files are read, and how
-   far, is the same as with ripgrep. ripgrep reads pieces of 64 KiB, and stops before the piece that
-   holds a NUL. After a piece that ends in an incomplete line, the next piece is shorter by the
-   bytes of that line. */
+   Walks the tree in order and runs phi's own engine over each file. It reads the same files as
+   ripgrep, and stops in each at the same byte. ripgrep reads pieces of 64 KiB, and stops before the
+   piece that holds a NUL. After a piece that ends in an incomplete line, the next piece is shorter
+   by the bytes of that line. */
 
 enum {
     PHI__OWN_PIECE = 65536,
     PHI__OWN_BUFFER = PHI__OWN_PIECE + 64,
     PHI__OWN_MARK = 3,      /* bytes that ripgrep reads first, for a byte order mark */
     PHI__OWN_UNITS = 65536, /* units of work at once; a byte of text costs one */
-    PHI__OWN_TURNS = 8,     /* max. times a step does so many units */
+    PHI__OWN_TURNS = 8,     /* max. times that one step does this many units */
     PHI__OWN_ENTRY = 64,    /* units for an entry */
     PHI__OWN_OPEN = 4096,   /* units for opening and closing a file or a directory */
     PHI__OWN_PART = 256     /* units for each part of a directory's path */
@@ -115,7 +115,7 @@ typedef struct phi__search_own {
     size_t piece;      /* bytes of `have` that belong to the piece being scanned */
     size_t at;         /* place in the piece */
     size_t tail;       /* bytes of an incomplete character at the end of the last piece */
-    bool first, whole; /* first: nothing was scanned yet; whole: the file was read to its end */
+    bool first, whole; /* first: nothing is scanned yet; whole: the file was read to its end */
     bool found;        /* the line at `at` matches; its end is being looked for */
     uint64_t line;     /* number of the line at `begin` */
     size_t begin;      /* start of the line in the piece; 0 if the line began earlier */
@@ -322,8 +322,8 @@ static bool phi__own_name(phi__search *search, phi_str path) {
     return !own->name.failed;
 }
 
-/* Handles an entry, which can be left out by `include`, then by the ignore files, then because it
-   is hidden. PHI_BUSY: the units are used up. */
+/* Handles an entry. First `include` may decide if the entry is left out; if not, the ignore files
+   may decide. If they do not, a hidden entry is left out. PHI_BUSY: the units are used up. */
 static phi_status phi__own_entry(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
     const phi__ordered_entry *entry = &own->entry;

@@ -480,8 +480,8 @@ static void phi__skill_read(phi__skill_file *file) {
     phi__files_close(from);
 }
 
-/* Used if the YAML is broken: reads name and description line by line. Descriptions such as "Use
-   when: ..." are common, but are not valid YAML without quotes. NULL: no memory. */
+/* Reads name and description line by line, for front matter that is not valid YAML. Descriptions
+   such as "Use when: ..." are common, but need quotes in YAML. NULL: no memory. */
 static phi_json *phi__skill_by_line(phi__skill_file *file) {
     static const char *const keys[] = {"name", "description"};
     phi_json *root = phi_json_new_object(&file->scratch);
@@ -649,7 +649,7 @@ static phi_status phi__skills_entry(phi_skills *skills, const phi__walk_entry *e
     if (entry->kind != PHI__FILE_DIRECTORY && entry->kind != PHI__FILE_LINK) return PHI_OK;
     int n = snprintf(path, sizeof path, "%s/%.*s", skills->load.dir.at, (int)entry->path.len,
                      entry->path.at);
-    if (n < 0 || (size_t)n >= sizeof path) return PHI_OK; /* too long for a file in it */
+    if (n < 0 || (size_t)n >= sizeof path) return PHI_OK; /* the path is too long */
     phi_status status = phi__skill_load(skills, path, skills->load.label);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_TOO_BIG) return PHI_OK;
@@ -800,7 +800,7 @@ typedef struct phi__read_skill {
     phi__job job;
     const phi_skills *skills;
     const phi_skill *skill;
-    const char *path; /* the model's path, or that of SKILL.md; relative to the skill's directory */
+    const char *path; /* the model's path or SKILL.md's, relative to the skill's directory */
     phi__resolve *place;
     bool instructions;
     bool based; /* the skill's directory is unchanged; `place` now resolves `path` */
@@ -837,7 +837,7 @@ static phi_flow phi__read_skill_fail(phi__read_skill *read, const char *words) {
                          read->skill->name.at, words);
 }
 
-/* Finishes the call with the text, and frees the text. */
+/* Ends the call with the text as its result, and frees the text. */
 static phi_flow phi__read_skill_give(phi__read_skill *read, phi__buf *text, const char *kind) {
     phi__buf details;
     phi__buf_init(&details, read->job.memory);

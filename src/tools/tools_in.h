@@ -56,7 +56,8 @@ PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const
 PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback, uint64_t *out);
 #ifndef PHI_NO_PROCESS
 /* Splits a command into a NULL-ended list in the arena. If the first word ends in .py or .sh, puts
-   its interpreter before it. PHI_PARSE: *fault (static) names the fault. PHI_NO_MEMORY. */
+   its interpreter before it. PHI_PARSE: *fault, a static text, names the fault. The only other
+   failure is PHI_NO_MEMORY. */
 PHI__FN phi_status phi__split_command(phi_arena *arena, const char *command,
                                       const char *const **out, const char **fault);
 #endif
@@ -64,7 +65,8 @@ PHI__FN phi_status phi__split_command(phi_arena *arena, const char *command,
 /* Replaces a NULL-ended list of texts by a copy. NULL stays NULL. False: no memory. */
 PHI__FN bool phi__keep_list(phi_arena *arena, const char *const **list);
 
-/* Returns an empty registry, or NULL without memory. allocator: copied; NULL is the C library's. */
+/* Returns an empty registry, or NULL without memory. `allocator` is copied; NULL means the C
+   library's allocator. */
 PHI__FN phi__registry *phi__reg_new(const phi_allocator *allocator);
 
 /* Returns a registry with the built-in tools, or NULL without memory. The registry owns the tools
@@ -98,7 +100,7 @@ PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const
 /* ======== Patterns of paths, keywords of schemas, names of tools. */
 
 /* Appends the pattern once for each choice of its braces, with a NUL after each. Returns NULL, or
-   an error message, and then `out` is unchanged. Without memory, `out` is marked failed. */
+   an error message; after an error `out` is unchanged. Without memory, out->failed is set. */
 PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern);
 
 /* Returns the part of a path after its last slash. */
@@ -150,7 +152,8 @@ PHI__FN bool phi__tool_name_reserve(phi__tool_names *names, size_t count);
 PHI__FN bool phi__tool_name_count(phi__tool_names *names, const phi__tool_name *name);
 
 /* Changes *name to its final form. Call it after all names were counted. `hash` tells the tool from
-   other tools of the same name. PHI_FULL: every form of the name is taken. PHI_NO_MEMORY. */
+   other tools of the same name. PHI_FULL: every form of the name is taken. The only other failure
+   is PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tool_name_claim(phi__tool_names *names, phi__tool_name *name,
                                         const unsigned char hash[32]);
 #ifndef PHI_NO_FILES
