@@ -621,8 +621,8 @@ static bool phi__anthropic_any_opaque(const phi_message *m) {
     return false;
 }
 
-/* Returns the form bits. after: the bits for the media of an error result, which the API accepts
-   only after all results. */
+/* Returns the form bits. If `after` is true, returns the bits for the media of an error result, or
+   0 if it has none: the API accepts these media only after all results. */
 static uint32_t phi__anthropic_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__ANTHROPIC_FORM;

@@ -2,8 +2,8 @@
 
    As in anthropic.c, each message is rendered once and kept, and the role of messages is written
    around the renderings. The cache mark, a block of its own, is inserted after the last user block
-   at the end. The tools are written after the messages, when it is known if the history holds
-   calls: the API accepts calls only together with tools. */
+   at the end. The tools are written after the messages: the API accepts calls only together with
+   tools, and only then is it known if the history holds calls. */
 #include "codecs/claude_in.h"
 #include "codecs/names_in.h"
 #include "codecs/sigv4_in.h"
@@ -724,8 +724,8 @@ static bool phi__bedrock_marks(const phi__encoder *e, phi__mark mark) {
            !phi__bedrock_id_has(e, "3-5-sonnet-20240620");
 }
 
-/* True if marks last an hour, as Claude accepts since 4.5. For an ARN the host's setting
-   decides. */
+/* True if cache marks last an hour. Claude accepts such marks since 4.5. For an ARN the host's
+   setting decides. */
 static bool phi__bedrock_hour(const phi__encoder *e) {
     uint32_t version = phi__claude_of(phi_str_of(e->spec->model->id)).version;
     return e->spec->cache.one_hour && (version >= 405 || version == 0);
@@ -947,8 +947,8 @@ static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
 }
 
 /* Writes the tools. If the history has calls, the API refuses a request without tools, so a
-   placeholder is sent. The API has no choice "none". Its default is "auto", and only some models
-   know the field. */
+   placeholder is sent. The API has no tool choice "none". "auto" is its default, and is written
+   only for Claude, because only some models know the field. */
 static void phi__bedrock_put_tools(phi__encoder *e) {
     const phi__request_spec *spec = e->spec;
     phi__claude_plan plan = phi__bedrock_plan(e);

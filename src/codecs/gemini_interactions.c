@@ -78,8 +78,8 @@ static bool phi__interactions_merge_has(const phi__interactions_merging *m, cons
     return false;
 }
 
-/* Writes the merged object without an empty signature. Adds the type of a search, which streams
-   leave out. Otherwise the API would refuse the object. */
+/* Writes the merged object without an empty signature, and adds the type of a search, because
+   streams leave it out. Without these changes the API would refuse the object. */
 static void phi__interactions_merge_join(phi__buf *out, const phi__interactions_merging *m,
                                          bool search) {
     phi__buf_char(out, '{');
@@ -258,7 +258,7 @@ static void phi__interactions_annotate(phi__assembly *a, size_t block, phi_str a
     while (phi__json_cursor_next_raw(&c, &one)) phi__assembly_cite(a, block, one);
 }
 
-/* Keeps an item of the model's output, which is no text, as an opaque step. */
+/* Keeps an item of the model's output that is no text as an opaque step. */
 static void phi__interactions_media_step(phi__assembly *a, phi__json_text type, phi_str raw,
                                          int64_t index) {
     phi__buf step, name;
@@ -707,7 +707,7 @@ static void phi__interactions_render(phi__encoder *e, const phi_message *m, size
 
 /* ---- around the messages ---- */
 
-/* Models before 3.7 accept sampling settings; those since 3 only while they do not think. */
+/* Models before 3.7 accept sampling settings, but models since 3 only while they do not think. */
 static uint32_t phi__interactions_takes(const phi__request_spec *spec) {
     int version = phi__gemini_version(spec->model);
     bool thinks = spec->model->reasoning && spec->thinking != PHI_THINKING_OFF;

@@ -756,8 +756,8 @@ static void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
 
 /* ---- requests ---- */
 
-/* The settings that a message's rendering depends on, as bits of phi__rendered.form. The
-   form also has PHI__CHAT_FORM_QUIRKS, and the PHI__MEDIA_ bits as its lowest. */
+/* The settings that a message's rendering depends on, as bits of phi__rendered.form. The form also
+   has the bits of PHI__CHAT_FORM_QUIRKS. Its lowest bits are the PHI__MEDIA_ bits. */
 enum {
     PHI__CHAT_FORM = 1 << 30,
     PHI__CHAT_ORIGIN = 1 << 29,   /* the same model made the message: send reasoning */
@@ -766,8 +766,8 @@ enum {
     PHI__CHAT_NO_GIF = 1 << 26    /* text replaces GIFs (Ollama) */
 };
 
-/* The quirks that change the rendering of a message, and are below PHI__CHAT_NO_GIF. A quirk above
-   needs a bit of that enum, which phi__chat_form sets. */
+/* The quirks below PHI__CHAT_NO_GIF that change the rendering of a message. For a quirk above it,
+   phi__chat_form must set a bit of that enum instead. */
 #define PHI__CHAT_FORM_QUIRKS                                                                      \
     (PHI_QUIRK_TOOL_NAME_IN_RESULT | PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_REASONING_REQUIRED |   \
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_ID_9 | PHI_QUIRK_THINKING_PARTS |                         \
@@ -1061,9 +1061,9 @@ static phi_status phi__chat_format_fit(phi__request_spec *spec, phi_arena *arena
 /* ---- the codec ---- */
 
 /* Returns media by provider and model name, because servers refuse unknown parts. OpenAI,
-   OpenRouter and LiteLLM accept PDFs, OpenRouter also as URLs (announcement "Audio Inputs and PDF
-   URLs for Apps"). Models with audio in their names accept it, except at Mistral, whose form
-   differs. */
+   OpenRouter and LiteLLM accept PDFs, and OpenRouter also accepts them as URLs (announcement "Audio
+   Inputs and PDF URLs for Apps"). Models with audio in their names accept audio, except at Mistral,
+   whose form differs. */
 static uint32_t phi__chat_media(const phi_model *model) {
     static const char *const hears[] = {"audio", "omni", "voxtral", "ultravox"};
     phi_str provider = phi_str_of(model->provider), id = phi_str_of(model->id);

@@ -237,8 +237,9 @@ static phi__resp_key phi__resp_item_key(const phi__resp_output_item *item, int64
     return phi__resp_key_of(item->id.len > 0 ? item->id : item->call_id, index);
 }
 
-/* Returns how well a block fits a key: 4 by id and index, 3 by id, 2 by index, 1 if the block is
-   open and shares neither an id nor an index with the key to compare, 0 if it does not fit. */
+/* Returns how well a block fits a key. 4: id and index are equal. 3: the ids are equal. 2: the
+   indexes are equal. 1: the block is open, and neither ids nor indexes can be compared, because the
+   block or the key lacks them. 0: the block does not fit. */
 static int phi__resp_fits(const phi__draft *d, phi__resp_key key) {
     bool id = key.id != 0 && d->item == key.id;
     bool index = key.index >= 0 && d->key == key.index;
@@ -1040,7 +1041,7 @@ static void phi__resp_assistant(phi__encoder *e, const phi_message *m, bool same
     }
 }
 
-/* Returns the form bits. With `after` there are none, because results hold their media
+/* Returns the form bits. If `after` is true, returns 0, because results hold their media
    themselves. */
 static uint32_t phi__resp_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
@@ -1075,7 +1076,7 @@ static bool phi__resp_at_openai(const phi_model *model) {
 }
 
 /* Models that do not reason refuse "include" and "reasoning". An unknown model at OpenAI gets both
-   only with a level. */
+   only if a thinking level is set. */
 static void phi__resp_put_thinking(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     bool openai = phi__resp_at_openai(e->spec->model);

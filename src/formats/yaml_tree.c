@@ -177,7 +177,7 @@ static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
     phi__json_number number;
     phi__yaml_decimal d;
     const char *bad;
-    if (s.at[0] >= '1' && s.at[0] <= '9') { /* max. numbers look as in JSON */
+    if (s.at[0] >= '1' && s.at[0] <= '9') { /* most numbers look as in JSON */
         const char *end = s.at + phi__min(s.len, 65536);
         if (phi__json_number_read(s.at, end, &number, &bad) == s.at + s.len) {
             *value = number.v;
@@ -269,8 +269,8 @@ typedef struct phi__yaml_name {
     uint32_t len, hash, scope, place;
 } phi__yaml_name;
 
-/* The address of the table's owner is a part of the hash, so places differ from run to run. Nobody
-   can prepare a text whose names collide. */
+/* The address of the table's owner is a part of the hash, so the places of names differ from run to
+   run. Nobody can therefore prepare a text whose names collide. */
 static uint32_t phi__yaml_name_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
     uint64_t seed = (uint64_t)(uintptr_t)names ^ (uint64_t)scope << 32;
     return (uint32_t)(phi__map_hash(seed, text) >> 32);

@@ -48,7 +48,8 @@ typedef enum phi__operation_body_kind {
     PHI__BODY_BYTES /* the argument is a string in base64, or an object that names a file */
 } phi__operation_body_kind;
 
-/* How a property of a form or multipart body is sent. Others are sent in the default way. */
+/* How a property of a form or multipart body is sent. A property without such a record is sent in
+   the default way. */
 typedef struct phi__operation_property {
     phi_str name;
     phi_str content_type; /* from the encoding, or a file's schema; empty: default */

@@ -663,9 +663,9 @@ static void phi__json_cut_put(phi__buf *out, const phi__json_cut_value *value, s
     }
 }
 
-/* Appends the JSON text, shortened to about `most` bytes. `whole` is false if the text is cut off.
-   False if the text is not JSON, `most` is too small, or there is no memory; `out` is then
-   unchanged. */
+/* Appends the JSON text, shortened to about `most` bytes. `whole` must be false if the end of the
+   text is missing. Returns false if the text is not JSON, `most` is too small, or there is no
+   memory. `out` is then unchanged. */
 static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) {
     const char *end = text.at + text.len;
     phi__buf cut;

@@ -822,7 +822,7 @@ static void phi__strategy_answer(phi__strategy_job *job) {
     if (event.kind == PHI_STRATEGY_FAILED && event.status == PHI_LIMIT &&
         event.tool_rounds <= job->calls[0].max_rounds) {
         /* The run's calls or a budget are used up. The call is kept until the machine stops,
-           because the machine then gets its text. */
+           because the machine then gets the call's text. */
         job->settle = true;
         return;
     }

@@ -211,7 +211,8 @@ static bool phi__paths_word(phi__subject *subject, const phi_permission_rule *ru
     }
     if (!settled && sets[0] == NULL)
         settled = matches = phi__paths_in(subject, pattern, NULL, &word, fold) != negative;
-    /* A rule that allows must match in all directories of the command, other rules in one. */
+    /* A rule that allows must match in all directories of the command, any other rule only in one.
+       */
     if (!settled) matches = allows && sets[0] != NULL;
     for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; !settled && sets[i] != NULL && k < sets[i]->count; k++) {
@@ -807,7 +808,8 @@ static bool phi__hosts_url(phi__subject *subject, const phi_permission_rule *rul
 
 enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* bytes of an option's value in the same word: "-C30" */
 
-/* True if `options` has all letters of a word ("-an"). A value may follow the last: "-nC3". */
+/* True if `options` has all letters of a word ("-an"). A value may follow the last letter: "-nC3".
+   */
 static bool phi__options_cluster(const char *options, phi_str text) {
     char word[PHI__OPTIONS_GLUED_MOST + 2];
     if (text.len - 1 > PHI__OPTIONS_GLUED_MOST) return false;
@@ -924,7 +926,8 @@ static bool phi__rules_words(phi__subject *subject, const phi_permission_rule *r
     return i == c->count && (!allows || !c->reads || phi__names_plain(c->words[0].text));
 }
 
-/* True if a program takes `text` for a long option. For --force: --fo, --fo=x and --force=x. */
+/* True if a program takes `text` for a shorter form of a long option, or for the option with a
+   value. For --force, these are --fo, --fo=x and --force=x. */
 static bool phi__options_short_for(phi_str text, phi_str option) {
     size_t n = phi__min(phi__str_find(text, 0, "="), text.len);
     if (n < 2 || n > option.len || memcmp(text.at, option.at, n) != 0) return false;
@@ -1061,7 +1064,8 @@ PHI__FN phi_str phi__rules_path_of(const phi_json *root) {
     return phi__str(NULL, 0);
 }
 
-/* True if a search for `choice` below `dir` may read a file of the rule; `all`: for any file. */
+/* True if a search for files named `choice` below `dir` may read a file of the rule. If `all` is
+   true, the search reads all files, and `choice` is empty. */
 static bool phi__rules_choice(phi__subject *subject, const phi_permission_rule *rule,
                               const phi__sh_word *dir, phi_str choice, bool all) {
     const phi_json *pattern = phi_json_get(subject->root, "pattern");
@@ -1228,8 +1232,8 @@ static bool phi__rules_later(phi__subject *subject, const phi_permission_rule *r
     return matches;
 }
 
-/* Sets *verdict to the rule's verdict on the subject. False if the rule does not match. If a file
-   or a command only may match a rule that denies, the verdict is to ask. */
+/* Sets *verdict to the rule's verdict on the subject. False if the rule does not match. If it is
+   not certain that a rule that denies matches a file or a command, the verdict is to ask. */
 static bool phi__rules_says(phi__subject *subject, const phi_permission_rule *rule,
                             phi_permission *verdict) {
     *verdict = rule->verdict;

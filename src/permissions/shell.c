@@ -1090,7 +1090,7 @@ static bool phi__sh_assigns(phi__sh *p, const char *from) {
 static void phi__sh_command_read(phi__sh *p, bool compound);
 
 /* Reads the body of a function after NAME (). The body must be a compound command other than a
-   function. A simple command is accepted only by other shells. */
+   function. Only other shells accept a simple command here. */
 static void phi__sh_function(phi__sh *p, phi_str name) {
     phi_str outer = p->function;
     size_t i = p->out->count;

@@ -31,8 +31,9 @@ typedef enum phi__wild_hidden {
     PHI__WILD_ENTERED   /* also matches files in hidden directories */
 } phi__wild_hidden;
 
-/* True if one of the alternatives matches all of the text. If path is set, * and ? match no slash,
-   ** does, and a pattern that ends in a slash and ** also matches the directory itself. */
+/* True if one of the alternatives matches all of the text. If path is set, * and ? do not match a
+   slash, but ** does. Then a pattern that ends in a slash and ** also matches the directory itself.
+   */
 PHI__FN bool phi__wild_any(phi_str pattern, phi_str text, bool path);
 
 /* True if the text is one of these names, given as a pattern whose wildcards match slashes, too. */

@@ -85,11 +85,11 @@ static bool phi__wild_all(phi_str pattern, phi_str text, bool path) {
 /* ---- two patterns ---- */
 
 enum {
-    PHI__WILD_MOST = 512, /* bytes of a pattern that is compared with another one */
+    PHI__WILD_MOST = 512, /* max. bytes of a pattern compared with another pattern */
     PHI__WILD_ANY = 256,  /* any one character; a smaller value is this character */
     PHI__WILD_STAR,
     PHI__WILD_DEEP, /* any text, with slashes */
-    PHI__WILD_SET   /* this value + index of the set in the text */
+    PHI__WILD_SET   /* PHI__WILD_SET + the index of the set in the text */
 };
 
 typedef struct phi__wild_tokens {

@@ -611,11 +611,11 @@ PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_comp
     return status;
 }
 
-/* First, all messages of the way are appended, also those beyond the scope. Then each section
-   becomes a span over the entries of its turns. If spans cannot express the sections, one span
-   replaces all messages: a section may separate a call from its result, or have no entries. Loops
-   that no message names are logged first, as a start and an end, so that their ids are not
-   reused. */
+/* First, all messages of the way are appended, even those beyond the scope. Then each section
+   becomes a span over the entries of its turns. Spans cannot express a section that separates a
+   call from its result, or that has no entries. If there is such a section, one span replaces all
+   messages. Loops that no message names are logged first, as a start and an end, so that their ids
+   are not reused. */
 
 typedef struct phi__session_import {
     phi_message *messages; /* messages of all loops, oldest first */

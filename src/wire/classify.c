@@ -70,7 +70,8 @@ static uint64_t phi__headers_unit(phi_str s, size_t *at) {
     return 0;
 }
 
-/* Reads a duration: "46s", "1m2s", "5.289s", "7 seconds", "7" (seconds). False if none or zero. */
+/* Reads a duration: "46s", "1m2s", "5.289s", "7 seconds", "7" (seconds). False if there is no
+   duration, or if it is zero. */
 static bool phi__headers_duration(phi_str s, size_t at, uint64_t *ms) {
     uint64_t n, total = 0;
     while (phi__headers_number(s, &at, &n)) {
@@ -124,7 +125,7 @@ static bool phi__headers_date(phi_str s, int64_t *ms) {
     return false;
 }
 
-/* Reads a header value that is one number: seconds, or milliseconds if `ms`. */
+/* Reads a header value that is one number of seconds, or of milliseconds if `ms` is true. */
 static bool phi__headers_whole_number(phi_str s, bool ms, uint64_t *out) {
     size_t at = 0;
     uint64_t n;
@@ -155,7 +156,7 @@ static bool phi__headers_delay(phi_str headers, phi_str given, phi_str message, 
 
 #define PHI__FAULT_BODY_MOST 65536u  /* max. bytes of a body that are read */
 #define PHI__FAULT_WORDS_MOST 4096u  /* max. bytes of a message that are kept */
-#define PHI__FAULT_SNIPPET_MOST 500u /* max. bytes that are quoted of a body without a message */
+#define PHI__FAULT_SNIPPET_MOST 500u /* max. bytes quoted from a body without a message */
 
 /* The parts of an error. Strings live in the arena or are static. */
 typedef struct phi__fault {

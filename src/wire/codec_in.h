@@ -82,14 +82,14 @@ PHI__FN void phi__assembly_turn(phi__assembly *a, size_t block, phi_content_kind
 PHI__FN size_t phi__assembly_opaque(phi__assembly *a, phi_str type, phi_str json, int64_t key,
                                     bool open);
 
-/* Sets a member of an opaque block's JSON. All other bytes stay unchanged. outer: the name of an
-   object inside the JSON that gets the member; empty: the JSON itself gets it. Too many changes
-   make the block incomplete. */
+/* Sets a member of an opaque block's JSON. All other bytes stay unchanged. If `outer` is not empty,
+   it names an object inside the JSON, and the member is set in this object. Too many changes make
+   the block incomplete. */
 PHI__FN void phi__assembly_opaque_set(phi__assembly *a, size_t block, phi_str outer, phi_str key,
                                       phi_str value);
 
 /* Closes an opaque block. The bytes added to the block become the value of a member: a string if
-   `text`, else JSON. If this JSON is broken, the block becomes incomplete. */
+   `text` is true, else JSON. If this JSON is broken, the block becomes incomplete. */
 PHI__FN void phi__assembly_opaque_close(phi__assembly *a, size_t block, phi_str outer, phi_str key,
                                         bool text);
 
@@ -102,8 +102,8 @@ PHI__FN void phi__assembly_rest(phi__assembly *a, size_t block, phi_str call,
    replaces bytes that are not UTF-8. Does nothing if block is SIZE_MAX. */
 PHI__FN void phi__assembly_cite(phi__assembly *a, size_t block, phi_str citation);
 
-/* Appends the arguments in a call's start to draft->replay. They are used only if no deltas
-   follow. */
+/* Appends the arguments that came with a call's start to draft->replay. They are used only if no
+   deltas follow. */
 PHI__FN void phi__assembly_wait(phi__assembly *a, size_t block, phi_str arguments);
 
 /* Closes a call. `arguments` are used if there were no deltas. */
@@ -188,12 +188,14 @@ PHI__FN void phi__encode_accept(phi__encoder *e, const char *accept);
 /* Adds the model's key in a header (NULL: as a bearer token), then the model's headers. */
 PHI__FN void phi__encode_key(phi__encoder *e, const char *header);
 
-/* Sets the url to the model's base, `version` ("/v1") and `path`. Leaves out parts with which the
-   base already ends. only_bare: adds `version` only if the base has no path. */
+/* Sets the url to the model's base, `version` ("/v1") and `path`. A part with which the base
+   already ends is not added again. If only_bare is true, adds `version` only if the base has no
+   path. */
 PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bare,
                              const char *path);
 
-/* A protocol's names for the settings. NULL: there is no such setting, or the codec writes it. */
+/* A protocol's names for the settings. A name is NULL if the protocol has no such setting, or if
+   the codec writes the setting itself. */
 typedef struct phi__takes_keys {
     const char *temperature, *top_p, *top_k, *stop, *seed, *tier;
 } phi__takes_keys;
@@ -258,9 +260,9 @@ typedef struct phi__decoding {
     phi__delta_cache repeat;
 } phi__decoding;
 
-/* True if the decoder must read an event: its data begin with '{' (`lists`: or '['). Other data are
-   a gateway's text. An "error" event fails the answer here. The text of a repeated event is added
-   here. */
+/* True if the decoder must read an event: its data begin with '{', or, if `lists` is true, with
+   '['. Other data are a gateway's text. Handles two kinds of events itself: an "error" event fails
+   the answer, and the text of a repeated event is added. */
 PHI__FN bool phi__decoding_takes(phi__decoding *d, phi__assembly *a, phi_str name, phi_str data,
                                  bool lists);
 
@@ -286,8 +288,8 @@ PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
 /* True if any model of this target's protocol wrote the message. */
 PHI__FN bool phi__render_same_protocol(const phi__encoder *e, size_t item);
 
-/* True if the message has an opaque block of this target's protocol whose name passes `is`. is
-   NULL: any name passes. */
+/* True if the message has an opaque block of this target's protocol whose name passes `is`. If `is`
+   is NULL, every name passes. */
 PHI__FN bool phi__render_any_opaque(const phi__encoder *e, const phi_message *message,
                                     bool (*is)(phi_str name));
 
@@ -344,7 +346,8 @@ PHI__FN void phi__render_said_part(phi__encoder *e, const phi_content *c);
 PHI__FN void phi__render_text_part(phi__encoder *e, phi_str text);
 
 /* Passes the blocks of a message to the codec's functions: texts to `said`, media to `block`,
-   opaque blocks to `opaque` (may be NULL). Skips blank texts. media false: only texts. */
+   opaque blocks to `opaque` (may be NULL). Skips blank texts. If `media` is false, passes only
+   texts. */
 PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool media,
                                void (*said)(phi__encoder *e, const phi_content *c),
                                void (*block)(phi__encoder *e, const phi_content *c),
@@ -394,8 +397,9 @@ PHI__FN size_t phi__repair_tool(const phi__assembly *a, phi_str name);
    ambiguous or memory ran out (out->failed). Sets bits in *faults. */
 PHI__FN bool phi__repair_value(phi__buf *out, const char **at, const char *end, uint32_t *faults);
 
-/* Appends a schema in Gemini's form, which may equal the given one. For phi__codec_rules.adapt.
-   False: no memory (out->failed), or `words` say why Gemini would refuse the schema. */
+/* Appends a schema in Gemini's form, which may be the given schema unchanged. For
+   phi__codec_rules.adapt. False: no memory (out->failed), or `words` say why Gemini would refuse
+   the schema. */
 PHI__FN bool phi__strict_gemini(phi__buf *out, phi_str schema, char *words, size_t words_size);
 
 /* For codecs: writes a tool's name, description and schema as members of an open object. schema:
@@ -461,11 +465,12 @@ PHI__FN phi_str phi__render_map_id(phi_str id, phi__id_rule rule, char room[PHI_
 /* Returns the PHI__MEDIA_ bits of a target. codec NULL: the protocol is a host's own, all bits. */
 PHI__FN uint32_t phi__render_media(const phi__codec *codec, const phi_model *model);
 
-/* omits: true if the target does not accept a block. omitted: the line of text that replaces it. */
+/* phi__render_omits returns true if the target does not accept a block. phi__render_omitted returns
+   the line of text that replaces such a block. */
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
 PHI__FN phi_str phi__render_omitted(const phi_texts *texts, phi_content_kind kind);
 
-/* Appends the object that a text means, as JSON. Returns false as phi__repair_value does. *faults
+/* Appends, as JSON, the object that a text means. False in the cases of phi__repair_value. *faults
    becomes 0 for valid JSON. */
 PHI__FN bool phi__repair_object(phi__buf *out, phi_str text, uint32_t *faults);
 

@@ -101,8 +101,8 @@ static uint64_t phi__prefix_content(phi__encoder *e, const phi_content *c, uint6
     return c->kind == PHI_CONTENT_OPAQUE ? phi__prefix_hash(c->replay, n) : n;
 }
 
-/* Returns a hash of an answer's last thinking that can go back, or 0. Only thinking with a
-   signature that other content follows can go back. */
+/* Returns a hash of an answer's last thinking that can go back; 0 if there is none. Thinking can go
+   back only if it has a signature and other content follows it. */
 static uint32_t phi__prefix_thinking(const phi_message *m) {
     bool ends = false;
     if (m->role != PHI_ROLE_ASSISTANT) return 0;

@@ -152,12 +152,12 @@ typedef struct phi__strict {
     size_t place_len;
     uint32_t depth, work;
     bool refused;
-    uint8_t *visits; /* by number of the definition: 1 is being visited, 2 was visited */
+    uint8_t *visits; /* by number of the definition; 1: is being visited, 2: was visited */
 } phi__strict;
 
 /* ---- error messages ---- */
 
-/* Stands for a keyword's name in a message about the whole schema. */
+/* Used in place of a keyword's name if a message is about the whole schema. */
 static const phi_str phi__strict_it = {"", 0};
 
 /* Refuses the schema and returns false. Keeps the first message. `what`: a keyword or a name. */

@@ -89,7 +89,7 @@ struct phi__assembly {
     bool unknown_stop;   /* the decoder does not know the word in raw_stop_reason */
     bool no_memory;      /* memory ran out; never reset */
     phi_failure failure; /* kind NONE: no failure. The strings are in failure_words */
-    phi_status status;   /* status of a run that ends in this failure; PHI_OK: from the kind */
+    phi_status status;   /* status of a run that ends in this failure; PHI_OK: the kind decides */
     phi__buf failure_words;
     /* Set by the caller for decoders that look for calls and thinking in text: the model's quirks
        and the request's tools (borrowed). */
@@ -341,7 +341,7 @@ typedef enum phi__binding {
 enum {
     PHI__MEDIA_PDF = 1,       /* PDF as bytes */
     PHI__MEDIA_URL = 2,       /* a document by its URL */
-    PHI__MEDIA_TEXT = 4,      /* text documents as such; without this bit as text after the title */
+    PHI__MEDIA_TEXT = 4,      /* text documents as documents; without this bit they become text */
     PHI__MEDIA_TEXT_FILE = 8, /* text/plain, text/csv, text/html, text/markdown as bytes */
     PHI__MEDIA_OFFICE = 16,   /* doc, docx, xls, xlsx */
     PHI__MEDIA_SOUND = 32,    /* wav and mp3 */
@@ -375,8 +375,8 @@ typedef struct phi__codec_settings {
 typedef struct phi__codec_rules {
     phi__id_rule (*id_rule)(const phi_model *model);         /* default PHI__ID_ANTHROPIC */
     phi__strict_form (*strict_form)(const phi_model *model); /* default PHI__STRICT_NONE */
-    /* phi__strict_gemini if the form is PHI__STRICT_GEMINI. A pointer, so other codecs do not link
-       it. */
+    /* Set to phi__strict_gemini if the form is PHI__STRICT_GEMINI. It is a pointer, so that other
+       codecs do not link the function. */
     bool (*adapt)(phi__buf *out, phi_str schema, char *words, size_t words_size);
     phi__format_way (*format_way)(const phi__request_spec *spec); /* default PHI__FORMAT_NATIVE */
     phi__format_schema_rule format_schema;
@@ -412,12 +412,12 @@ struct phi__codec {
     void (*head)(phi__encoder *e);
     void (*tail)(phi__encoder *e);
     void (*address)(phi__encoder *e);
-    /* Encoding of a message. It is never an extension, and it is a tool result only if its call
-       waits for one. `form` returns bits that select the rendering for this target. after: for the
-       blocks of a result that follow all results of a turn; 0 if the result has none. `render`
-       writes that form into e->scratch. `append` adds a rendering, which may be empty, to the
-       request. The encoder makes up a result for a call that has none: `at` is then SIZE_MAX and
-       the form 0. */
+    /* Encoding of a message. The message is never an extension. It is a tool result only if its
+       call waits for a result. `form` returns bits that select the rendering for this target. If
+       `after` is true, the bits are for the blocks of a result that follow all results of a turn;
+       `form` then returns 0 if the result has no such blocks. `render` writes the rendering of a
+       form into e->scratch. `append` adds a rendering, which may be empty, to the request. The
+       encoder makes up a result for a call that has none: `at` is then SIZE_MAX and the form 0. */
     uint32_t (*form)(const phi__encoder *e, size_t at, bool after);
     void (*render)(phi__encoder *e, const phi_message *m, size_t at, uint32_t form);
     void (*append)(phi__encoder *e, const phi_message *m, size_t at, uint32_t form, phi_str json);
@@ -452,8 +452,9 @@ PHI__FN uint64_t phi__codec_origin_of(phi_str model, phi_str provider, phi_str p
 PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec,
                                 const phi__request_spec *spec, phi_arena *arena);
 
-/* Continues for at most `units` of work. PHI_BUSY: call again. PHI_OK: e->request is sealed.
-   PHI_BAD_ARG: e->refused says why the request cannot be made. Or PHI_NO_MEMORY. */
+/* Continues for at most `units` of work. PHI_OK: e->request is sealed. PHI_BUSY: call it again.
+   PHI_BAD_ARG: the request cannot be made, and e->refused says why. PHI_NO_MEMORY: memory ran out.
+   */
 PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units);
 
 /* Writes url and headers of the sealed request again, from the present e->spec->model. False: no
@@ -479,8 +480,9 @@ PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str head
                            phi_arena *arena, phi_failure *out);
 
 /* Checks if the target would refuse a transcript, before it is sent. Returns PHI_OK, or PHI_BAD_ARG
-   with a message that names the place ("messages[3]: tool call \"x\" has no result"). For tests and
-   makers of transcripts: its time grows with the square of the number of calls. */
+   with a message that names the place ("messages[3]: tool call \"x\" has no result"). The time
+   grows with the square of the number of calls, so it is only for tests and makers of transcripts.
+   */
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__request_spec *spec,
                                   char *words, size_t words_size);
 
@@ -546,10 +548,11 @@ PHI__FN void phi__prefix_mark(const phi__prefix *p, phi_message *answer);
 /* Returns a static text such as "the tools have changed". */
 PHI__FN const char *phi__prefix_words(phi__prefix_cause cause);
 
-/* Checks the text of an extra. PHI_BAD_ARG: `words` (beginning with a colon or a place) name the
-   fault: not UTF-8, not a JSON object, a member twice, objects nested too deeply, an object with
-   more than 1024 members, or a path that the codec always writes (codec NULL: no such paths). Or
-   PHI_NO_MEMORY. Frees the memory that it takes from `scratch`. */
+/* Checks the text of an extra. PHI_BAD_ARG: the text has a fault, and `words` name it, after a
+   colon or a place. Faults are: not UTF-8, not a JSON object, a member that occurs twice, objects
+   nested too deeply, an object with more than 1024 members, and a path that the codec always writes
+   (not checked if codec is NULL). PHI_NO_MEMORY: memory ran out. Frees the memory that it takes
+   from `scratch`. */
 PHI__FN phi_status phi__extra_check(const phi__codec *codec, phi_memory *scratch, phi_str text,
                                     char *words, size_t words_size);
 
@@ -560,15 +563,15 @@ PHI__FN bool phi__extra_join(phi_arena *arena, phi_str wide, phi_str narrow, phi
    output, the format gets a name and a schema that the target accepts. Otherwise the format becomes
    TEXT, and the JSON comes as a tool call: PHI_RESPOND_TOOL is appended to the tools, spec->respond
    is set, and the call is forced if the target allows it. New values live in `arena`; spec->tools
-   and spec->system_prompt may point there. PHI_BAD_ARG: the target cannot do it, `words` say why.
-   Or PHI_NO_MEMORY. */
+   and spec->system_prompt may point there. PHI_BAD_ARG: the target cannot produce the format, and
+   `words` say why. PHI_NO_MEMORY: memory ran out. */
 PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__request_spec *spec,
                                      phi_arena *arena, char *words, size_t words_size);
 PHI__FN const struct phi__formats *phi__format_ops(void);
 
 typedef struct phi__frame {
-    phi_str name;    /* event type; of an exception or error: '!' and its type or code */
-    phi_str payload; /* JSON; of an error: its message, not JSON */
+    phi_str name;    /* type of the event; for an exception or error: '!' and its type or code */
+    phi_str payload; /* JSON; for an error: its message, which is not JSON */
 } phi__frame;
 
 typedef struct phi__frames {
@@ -639,7 +642,8 @@ PHI__FN void phi__reader_feed(phi__reader *r, phi_str bytes);
    connection broke, so JSON outside of events may be incomplete and is dropped. */
 PHI__FN void phi__reader_finish(phi__reader *r, bool cut);
 
-/* Tells the codec that nothing follows. Call it after phi__reader_finish or if phi__reader_done. */
+/* Tells the codec that nothing follows. Call it after phi__reader_finish, or once phi__reader_done
+   returns true. */
 PHI__FN void phi__reader_end(phi__reader *r);
 
 /* True if nothing more is read: the last event was seen, or the answer failed for good. */
@@ -695,9 +699,9 @@ typedef struct phi__formats {
 PHI__FN bool phi__strict_tools_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
                                      const phi_model *model, phi_arena *arena);
 
-/* Checks if the target refuses the schema of a tool. PHI_BAD_ARG: it does, and `words` name the
-   first such tool and the place. Or PHI_OK, PHI_NO_MEMORY. Adapts schemas in `scratch` if
-   needed. */
+/* Checks if the target refuses the schema of a tool. PHI_OK: it refuses none. PHI_BAD_ARG: it
+   refuses one, and `words` name the first such tool and the place. PHI_NO_MEMORY: memory ran out.
+   Adapts schemas in `scratch` if needed. */
 PHI__FN phi_status phi__strict_tools_refused(const phi__codec *codec, const phi__request_spec *spec,
                                              phi_memory *scratch, char *words, size_t words_size);
 
