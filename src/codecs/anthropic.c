@@ -109,7 +109,7 @@ static bool phi__anthropic_sends(const phi__encoder *e, const phi_message *m, si
            phi__render_is_answered(m, block, "id", refs);
 }
 
-/* Returns the index of the last block that is sent, or SIZE_MAX. */
+/* Returns the index of the last block that is sent; SIZE_MAX if none is sent. */
 static size_t phi__anthropic_last(const phi__encoder *e, const phi_message *m, uint32_t form) {
     phi_message part = *m;
     size_t last = phi__claude_last_sent(e->codec, &part);
@@ -335,9 +335,9 @@ static size_t phi__anthropic_find_or_open(phi__assembly *a, int64_t index, phi_c
     return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
 }
 
-/* Prepares an opaque block for deltas that are appended to a member. The member's name is kept in
-   draft->id, and text that the block's start has for it comes first. SIZE_MAX if earlier deltas
-   went to another member. */
+/* Prepares an opaque block for deltas that are appended to one of its members. The member's name is
+   kept in draft->id. Text that the block's start already has for the member comes first. SIZE_MAX
+   if earlier deltas went to another member. */
 static size_t phi__anthropic_member(phi__assembly *a, size_t block, const char *member) {
     phi__draft *d = &a->drafts[block];
     phi__json_found found;

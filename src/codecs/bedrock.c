@@ -2,8 +2,8 @@
 
    As in anthropic.c, each message is rendered once and kept, and the role of messages is written
    around the renderings. The cache mark, a block of its own, is inserted after the last user block
-   at the end. The tools are written after the messages: the API accepts calls only together with
-   tools, and only then is it known if the history holds calls. */
+   at the end. The API accepts calls only together with tools, and it is known only after the
+   messages if the history holds calls. So the tools are written last. */
 #include "codecs/claude_in.h"
 #include "codecs/names_in.h"
 #include "codecs/sigv4_in.h"

@@ -54,9 +54,9 @@ static inline void phi__claude_append(phi__encoder *e, const phi_message *m, boo
 PHI__FN bool phi__claude_late_version(phi_str api_version);
 PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec);
 
-/* As phi__claude_plan_of, but looks at the messages too. With a budget the API requires that the
-   message whose calls were just answered begins with thinking. If it does not, no thinking is
-   requested. */
+/* As phi__claude_plan_of, but looks at the messages too. If thinking has a budget, the API requires
+   that the message whose calls were just answered begins with thinking. If that message does not,
+   no thinking is requested. */
 PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e);
 
 /* Write ,"thinking":{...} and ,"output_config":{...}, if needed. with_format: also the answer's
@@ -71,7 +71,8 @@ PHI__FN uint32_t phi__claude_takes_of(const phi__claude_plan *p, phi_str api_ver
 /* For phi__codec_settings. */
 PHI__FN phi_thinking phi__claude_level(const phi_model *model, phi_thinking wanted);
 
-/* Returns the last sent block of a message, or SIZE_MAX. Thinking must not be the last block. */
+/* Returns the last sent block of a message; SIZE_MAX if no block is sent. Thinking must not be the
+   last block. */
 PHI__FN size_t phi__claude_last_sent(const phi__codec *codec, const phi_message *m);
 
 /* For phi__codec_rules. Claude supports schemas in its strict form since 4.5. Since 4.6 the last

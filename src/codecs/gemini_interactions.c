@@ -2,8 +2,8 @@
 
    The server stores nothing: a request holds the whole history as a list of steps. A message is
    rendered to its steps once and kept. The model's own steps go back in their places. The server
-   refuses a call without a signed thought before it, and steps of hosted tools that are not
-   complete. Sources: Google's documentation and SDKs, November 2026. */
+   refuses a call that no signed thought precedes. It also refuses incomplete steps of hosted tools.
+   Sources: Google's documentation and SDKs, November 2026. */
 #include "codecs/gemini_in.h"
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
@@ -236,7 +236,7 @@ static void phi__interactions_usage(phi__interactions_state *st, phi__assembly *
     a->usage.reasoning = st->thoughts;
 }
 
-/* Returns the latest open block of a kind at the step's index, or SIZE_MAX. */
+/* Returns the latest open block of a kind at the step's index; SIZE_MAX if there is none. */
 static size_t phi__interactions_find(const phi__assembly *a, phi_content_kind kind, int64_t index) {
     for (size_t i = a->count; i > 0; i--) {
         const phi__draft *d = &a->drafts[i - 1];
@@ -616,8 +616,8 @@ static void phi__interactions_user(phi__encoder *e, const phi_message *m) {
         phi__buf_clear(&e->scratch);
 }
 
-/* Writes a result. Every model accepts a string. With media it is a list, which models since 3
-   accept. */
+/* Writes a result. Without media it is a string, which every model accepts. With media it is a
+   list, which models since 3 accept. */
 static void phi__interactions_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool media = phi__gemini_three(e) && phi__render_any(e, m, PHI__RENDER_BLOCK);

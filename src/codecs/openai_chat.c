@@ -790,8 +790,8 @@ static bool phi__chat_claude_thinks(const phi__request_spec *spec) {
            phi__str_is(phi_str_of(spec->model->provider), "litellm");
 }
 
-/* Writes the comma before a message. Between tool and user, some servers require another message,
-   which is written first. */
+/* Writes the comma before a message. Between a tool's message and a user's message, some servers
+   require an assistant's message, which is then written first. */
 static void phi__chat_before(phi__encoder *e, phi_role role) {
     if (e->open_role != (phi_role)0) phi__encode_glue(e, "]}");
     e->open_role = (phi_role)0;

@@ -733,7 +733,8 @@ static phi__resp_opaque phi__resp_look(phi__encoder *e, const phi_content *c) {
     return out;
 }
 
-/* Writes an item byte for byte. bare: without its id, which names reasoning that is not sent. */
+/* Writes an item byte for byte. If `bare` is true, leaves out the item's id, because it names
+   reasoning that is not sent. */
 static void phi__resp_put_opaque(phi__encoder *e, const phi_content *c, bool bare) {
     static const char *const id[] = {"id", NULL};
     phi__json_write_comma(&e->scratch);
@@ -892,8 +893,8 @@ static bool phi__resp_whole_reasoning(phi__encoder *e, const phi_message *m) {
     return true;
 }
 
-/* Writes a string of the block's replay as a member. False if the replay has no such string, or it
-   is too long or does not start with the prefix. */
+/* Writes a string of the block's replay as a member. False if the replay has no such string, or if
+   the string is too long or does not start with the prefix. */
 static bool phi__resp_member(phi__encoder *e, const phi_content *c, const char *key,
                              const char *prefix) {
     phi_arena_mark mark = phi_arena_save(e->arena);
@@ -909,7 +910,8 @@ static bool phi__resp_member(phi__encoder *e, const phi_content *c, const char *
 }
 
 /* Returns the JSON that the block's replay holds as a string, in the arena; empty if there is none.
-   object: the JSON is the members of an object, without braces; else it is an array. */
+   If `object` is true, the JSON consists of the members of an object, without braces. Otherwise it
+   is an array. */
 static phi_str phi__resp_kept(phi__encoder *e, const phi_content *c, const char *key, bool object) {
     const phi_str none = {NULL, 0};
     phi_json *root = NULL;
@@ -965,7 +967,8 @@ static void phi__resp_content(phi__encoder *e, const phi_content *c, bool kin) {
     phi_arena_reset(e->arena, mark);
 }
 
-/* Writes the kept members that phi does not read. kin: this wire made the message. */
+/* Writes the kept members that phi does not read. Does nothing if `kin` is false: another wire made
+   the message. */
 static void phi__resp_more(phi__encoder *e, const phi_content *c, bool kin) {
     phi_arena_mark mark = phi_arena_save(e->arena);
     phi_str more = {NULL, 0};
@@ -974,7 +977,8 @@ static void phi__resp_more(phi__encoder *e, const phi_content *c, bool kin) {
     phi_arena_reset(e->arena, mark);
 }
 
-/* True if a block becomes an item of the request. bare: the message's reasoning is not sent. */
+/* True if a block becomes an item of the request. `bare` is true if the message's reasoning is not
+   sent. */
 static bool phi__resp_sends(phi__encoder *e, const phi_content *c, bool kin, bool bare) {
     phi__resp_opaque look;
     switch (c->kind) {
@@ -993,7 +997,8 @@ static bool phi__resp_sends(phi__encoder *e, const phi_content *c, bool kin, boo
     }
 }
 
-/* Writes an answer. kin: a model of this wire made it. same: this very model made it. */
+/* Writes an answer. `kin` is true if a model of this wire made it, and `same` if this very model
+   made it. */
 static void phi__resp_assistant(phi__encoder *e, const phi_message *m, bool same, bool kin) {
     bool bare = false;
     size_t from = 0;

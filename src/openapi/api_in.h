@@ -176,7 +176,7 @@ PHI__FN const phi_json *phi__document_tree(phi__document_view *view,
 /* Returns the node that a reference names. NULL: the message says why, or no_memory is set. */
 PHI__FN const phi_json *phi__document_target(phi__document_view *view, phi_str ref);
 
-/* Follows "$ref" to the first node without it. NULL: see the message, or no_memory is set. */
+/* Follows "$ref" to the first node without it. NULL: the message says why, or no_memory is set. */
 PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi_json *node);
 
 /* True if a media type ends in these letters, in any case: "+json". */

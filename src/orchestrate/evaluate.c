@@ -979,7 +979,8 @@ static phi_status phi__eval_judge_begin(phi__eval *e) {
         content = phi__input_text(phi__buf_str(&prompt));
         status = phi__eval_run(seat, &content, 1);
     }
-    if (status == PHI_OK) /* reserve before another run uses the budget; the judge's turn reserves again */
+    /* Reserve now, before another run uses the budget. The judge's turn reserves again. */
+    if (status == PHI_OK)
         (void)phi__reserve_call(
             seat->child->run,
             phi_tokens_of_text(phi__projection_counter(seat->child), content.text), reason,

@@ -49,8 +49,8 @@ PHI__FN void phi__machine_put_doubles(phi__buf *out, const char *key, const doub
 /* Begins a result in scratch memory. */
 PHI__FN void phi__machine_result(const phi__machine *m, phi__buf *result);
 
-/* Add the last command: the answer or the error. `result` is JSON without its last brace; it is
-   freed. */
+/* Add the last command: the answer or the error. `result` is JSON without its last brace. The
+   functions free it. */
 PHI__FN phi_status phi__machine_done(phi__machine *m, phi_str answer, phi_stop_reason reason,
                                      phi__buf *result);
 PHI__FN phi_status phi__machine_fail(phi__machine *m, phi_status status, phi_str message,
@@ -77,8 +77,8 @@ PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
 /* Returns a * b, or UINT64_MAX on overflow. */
 PHI__FN uint64_t phi__bill_times(uint64_t a, uint64_t b);
 
-/* Sets *out to the worst case of a prompt of prompt_tokens tokens, limited by desc->max_calls. Each
-   model call answers with at most answer_tokens. */
+/* Sets *out to the largest bill that a prompt of prompt_tokens tokens can cause, limited by
+   desc->max_calls. Each model call answers with at most answer_tokens. */
 PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
                                 const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
                                 phi_strategy_bill *out);

@@ -223,9 +223,9 @@ static size_t phi__scall_from(const phi_model_request *request, size_t to) {
     return to;
 }
 
-/* Starts the child's run. The prompt is the machine's text, or else the user's prompt with its
-   images after the earlier history. If the conversation ends in tool results, there is no
-   prompt. */
+/* Starts the child's run. The prompt is the machine's text if there is one. Otherwise it is the
+   user's prompt with its images, after the earlier history. If the conversation ends in tool
+   results, there is no prompt. */
 static phi_status phi__scall_run(const phi__strategy_job *job, const phi_strategy_call *call,
                                  phi__agent *child) {
     const phi_model_request *request = job->request;

@@ -149,8 +149,9 @@ static bool phi__wild_takes(unsigned star, unsigned token) {
 
 /* True if the wildcard b[j] must not match the dot of a hidden file at a[i]. Only ** matches such a
    dot, and only if hidden files are not left out. If pattern `a` begins with **, the ** of `b`
-   enters no hidden directory; otherwise every search would match ".ssh" and the files in it. With
-   PHI__WILD_ENTERED, this ** enters hidden directories if `a` does not end in a star. */
+   enters no hidden directory, because otherwise every search would match ".ssh" and the files in
+   it. As an exception, PHI__WILD_ENTERED lets this ** enter hidden directories if `a` does not end
+   in a star. */
 static bool phi__wild_hides(const phi__wild_tokens *a, size_t i, const phi__wild_tokens *b,
                             size_t j, phi__wild_hidden hidden) {
     bool open = phi__wild_star_token(a->at[a->count - 1]);

@@ -281,7 +281,8 @@ static void phi__way_put(phi__way_list *list, const phi_message *messages, size_
     list->count += count;
 }
 
-/* Appends `messages` in place of loop i's messages from index `first` on, without pruned ones. */
+/* Appends `messages`, which replace loop i's messages from index `first` on. Leaves out pruned
+   messages, or appends their memos. */
 static void phi__way_put_shown(phi__way_list *list, const phi__way_way *way, size_t i, size_t first,
                                const phi_message *messages, size_t count) {
     const phi__session_mark *marks = way->marks != NULL ? way->marks[i] + first : NULL;
@@ -335,8 +336,8 @@ static void phi__way_put_current(phi__way_list *list, const phi__way_way *way) {
     phi__way_cuts cuts = phi__way_cut(block);
     phi__way_put_turns(list, way, 0, cuts.first, cuts.first_end);
     phi__way_put_section(list, &block->keep_compacted);
-    /* keep_recent may be older than a prune. If it has one message for each of the loop's messages
-       in these turns, the prune applies. */
+    /* keep_recent may be older than a prune. The prune is applied to it if it has one message for
+       each of the loop's messages in these turns. */
     const phi_loop_record *loop = way->loops[0];
     const phi_block_section *section = &loop->block->keep_recent;
     const phi_message *m = loop->messages;

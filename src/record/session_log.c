@@ -57,9 +57,9 @@ static bool phi__session_groups_note(phi__session_box *box, phi_str note) {
 
 /* ---- blocks from a thread's compactions ---- */
 
-/* Each loop that a compaction has changed gets a block with its messages in view, even if other
-   rewrites changed it too. Each message of the log belongs to the loop that it names. Each item of
-   the view is then assigned to one of these loops. */
+/* Each loop that a compaction has changed gets a block. The block has the loop's messages in view,
+   even if other rewrites changed them too. Each message of the log belongs to the loop that it
+   names. Each item of the view is then assigned to one of these loops. */
 
 enum {
     PHI__SESSION_BLOCKS_PROJECTED = 1 << 0, /* in view unchanged */
@@ -319,7 +319,8 @@ static size_t phi__blocks_plain(const phi__session_blocks *s, size_t at) {
     return n;
 }
 
-/* Counts the whole turns among these first messages. Sets *end to the message after the turns. */
+/* Counts the whole turns among the messages that phi__blocks_plain counts. Sets *end to the message
+   after these turns. */
 static size_t phi__blocks_lead(const phi__session_blocks *s, size_t at, size_t *end) {
     const phi_loop_record *record = s->box->pub.loops[at];
     size_t plain = phi__blocks_plain(s, at), turns = 0, next;

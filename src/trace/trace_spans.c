@@ -287,8 +287,8 @@ static void phi__span_named(phi_trace *t, const char *operation, phi_str of, phi
     phi__span_text(t, "gen_ai.operation.name", phi_str_of(operation));
 }
 
-/* Ends a span. error: empty if the span did not fail. before: the run in another trace that this
-   run continues, or NULL. */
+/* Ends a span. `error` is empty if the span did not fail. `before` is the run in another trace that
+   this run continues; NULL if there is none. */
 static void phi__span_close(phi_trace *t, phi_str error, phi_str message,
                             const phi__trace_name *before) {
     phi__span_text(t, "error.type", error);

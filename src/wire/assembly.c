@@ -160,7 +160,7 @@ static void phi__assembly_hold(phi__draft *d, phi_str *s) {
     d->held_len = (uint8_t)tail;
 }
 
-/* Returns the code unit of a \uXXXX escape at `at`, or -1. */
+/* Returns the code unit of a \uXXXX escape at `at`; -1 if there is no such escape. */
 static int32_t phi__assembly_escape(const char *at, const char *end) {
     if (end - at < 6 || at[0] != '\\' || at[1] != 'u') return -1;
     uint32_t unit = phi__json_text_hex(at + 2, end, 4);

@@ -224,8 +224,8 @@ static const char phi__fault_overflows[] =
     "range of input length should be\0"
     "prompt exceeds max length\0";
 
-/* These phrases may also concern tools, images or max_tokens. A shorter history does not help then.
-   So the text must name the prompt before such a phrase, and must not contain an entry of
+/* These phrases may also concern tools, images or max_tokens, for which a shorter history is no
+   help. So the text must name the prompt before such a phrase, and must not contain an entry of
    phi__fault_other_excesses. */
 static const char phi__fault_excesses[] =
     "token*exceeds the maximum\0token*exceeds the limit of\0prompt *exceeds the maximum\0"
@@ -356,8 +356,8 @@ static void phi__fault_read_json(phi__fault *f, phi_arena *arena, const phi_json
     f->detail = phi__fault_text(phi_json_get(metadata, "raw"));
     if (f->detail.len == 0) f->detail = phi__fault_text(phi_json_path(error, "details.error_code"));
     f->request_id = phi__fault_text(phi_json_get(root, "request_id"));
-    /* Choose the error's code. A text is better than a number. A number is better than a type,
-       unless the type ends in "_error". If the code is null, there is no code. */
+    /* Choose the error's code. A code that is a text is preferred. A numeric code is preferred to
+       the error's type, unless the type ends in "_error". If the code is null, there is no code. */
     const phi_json *code = phi_json_get(error, "code");
     const phi_json *status = phi_json_get(error, "status");
     bool telling = f->type.len > 6 && memcmp(f->type.at + f->type.len - 6, "_error", 6) == 0;

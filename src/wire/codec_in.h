@@ -52,8 +52,9 @@ PHI__FN bool phi__assembly_takes_more(phi__assembly *a, size_t *n);
 PHI__FN size_t phi__assembly_find(const phi__assembly *a,
                                   int64_t key); /* the latest block, or SIZE_MAX */
 
-/* Returns the last block if it is open and of this kind, else opens a new one, which closes the
-   block before it, except a call. For protocols that do not announce the start of a block. */
+/* Returns the last block if it is open and of this kind. Otherwise opens a new block, and closes
+   the block before it unless that is a call. For protocols that do not announce the start of a
+   block. */
 PHI__FN size_t phi__assembly_current(phi__assembly *a, phi_content_kind kind);
 
 /* Append to a block's bytes and call the sink. _add takes plain bytes. _add_json takes the inside
@@ -311,7 +312,7 @@ PHI__FN void phi__render_opaque(phi__encoder *e, const phi_content *c);
 /* Appends the members of an object to the object that is being written. */
 PHI__FN void phi__render_rest(phi__encoder *e, phi_str object);
 
-/* True if a user's message follows an answer and its results, before the next answer. */
+/* True if a user's message comes after an answer and its results, and before the next answer. */
 PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item);
 
 /* True if a later opaque block of the message holds the result of the call in `block`. id: the path
@@ -340,8 +341,8 @@ PHI__FN phi_str phi__render_stand_in(const phi__encoder *e, const phi_message *m
    line with "Document: " and its title, if it has a title. */
 PHI__FN void phi__render_said(phi__encoder *e, const phi_content *c);
 
-/* Write {"type":"text","text":...}, after a comma if one is needed: said_part for a block as
-   phi__render_said writes it, text_part for a text. */
+/* Write {"type":"text","text":...}, after a comma if one is needed. phi__render_said_part writes a
+   block as phi__render_said does. phi__render_text_part writes a text. */
 PHI__FN void phi__render_said_part(phi__encoder *e, const phi_content *c);
 PHI__FN void phi__render_text_part(phi__encoder *e, phi_str text);
 
@@ -402,9 +403,9 @@ PHI__FN bool phi__repair_value(phi__buf *out, const char **at, const char *end, 
    the schema. */
 PHI__FN bool phi__strict_gemini(phi__buf *out, phi_str schema, char *words, size_t words_size);
 
-/* For codecs: writes a tool's name, description and schema as members of an open object. schema:
-   the key of this member, with its comma and colon. Returns true if the written schema is
-   strict. */
+/* For codecs: writes a tool's name, description and schema as members of an open object. `schema`
+   is the key of the schema's member, with a comma before it and a colon after it. Returns true if
+   the written schema is strict. */
 PHI__FN bool phi__strict_put_tool(phi__encoder *e, const phi__tool_view *tool, const char *schema);
 
 /* Applies the rules of switching models to messages (phi_translate). codec NULL: the protocol is a

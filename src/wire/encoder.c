@@ -17,8 +17,8 @@ enum {
 /* Part of each prefix hash. Increase it if a codec for a checking target changes its renderings. */
 enum { PHI__PREFIX_VERSION = 1 };
 
-/* The form under which the hash of a message is kept, as if it were a rendering. For other forms
-   see names_in.h. */
+/* The form under which the hash of a message is kept, in the same way as a rendering. For other
+   forms see names_in.h. */
 #define PHI__PREFIX_FORM (UINT32_C(15) << 28)
 
 typedef struct phi__prefix_kept {

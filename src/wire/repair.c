@@ -10,7 +10,7 @@ enum {
 
 /* ---- names ---- */
 
-/* Finds the tool with exactly this name, or SIZE_MAX. */
+/* Finds the tool with exactly this name. SIZE_MAX if there is none. */
 static size_t phi__repair_exact(const phi__assembly *a, phi_str name) {
     for (size_t i = 0; i < a->tool_count; i++)
         if (phi_str_equal(a->tools[i].name, name)) return i;

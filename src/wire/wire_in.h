@@ -341,7 +341,7 @@ typedef enum phi__binding {
 enum {
     PHI__MEDIA_PDF = 1,       /* PDF as bytes */
     PHI__MEDIA_URL = 2,       /* a document by its URL */
-    PHI__MEDIA_TEXT = 4,      /* text documents as documents; without this bit they become text */
+    PHI__MEDIA_TEXT = 4,      /* text documents; without this bit they become text after a title */
     PHI__MEDIA_TEXT_FILE = 8, /* text/plain, text/csv, text/html, text/markdown as bytes */
     PHI__MEDIA_OFFICE = 16,   /* doc, docx, xls, xlsx */
     PHI__MEDIA_SOUND = 32,    /* wav and mp3 */
@@ -436,11 +436,12 @@ struct phi__codec {
 /* True if a protocol has this name. Ignores case. */
 PHI__FN bool phi__codec_is(const char *const names[PHI__CODEC_NAMES], phi_str protocol);
 
-/* Returns the codec function in a list for any name of its protocol, or NULL. NULL ends the
-   list. */
+/* Returns the codec function in a list for any name of its protocol; NULL if there is none. The
+   list ends with NULL. */
 PHI__FN phi_codec_fn phi__codec_named(const phi_codec_fn *list, phi_str protocol);
 
-/* Returns the model's own codec, else the codec in the list for the model's protocol, else NULL. */
+/* Returns the model's own codec, or else the codec in the list for the model's protocol. NULL if
+   there is neither. */
 PHI__FN const phi__codec *phi__codec_of(const phi_codec_fn *list, const phi_model *model);
 
 /* Returns a hash of model, provider and protocol, which identifies the writer of a message. The
