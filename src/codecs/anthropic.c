@@ -460,8 +460,9 @@ static void phi__anthropic_message_of(phi__anthropic_state *st, phi__assembly *a
     if (m.id.at != NULL) phi__assembly_put(a, &a->response_id, m.id);
     if (m.model.at != NULL) phi__assembly_put(a, &a->model, m.model);
     if (m.diagnostics.len > 0) {
-        /* Keep cache diagnostics for the host, with the answer's id, which the next request must
-           name. An extra can ask for diagnostics. null means that there was no cache miss. */
+        /* Keep cache diagnostics for the host. An extra can ask for them; null means that there was
+           no cache miss. The answer's id is kept with them, because the next request must name it.
+           */
         phi_str json = m.diagnostics;
         phi__buf *out = &a->details;
         phi__buf_clear(out);

@@ -35,8 +35,8 @@ typedef struct phi__claude_plan {
     uint32_t max_tokens, budget;
 } phi__claude_plan;
 
-/* Appends a message's blocks to the open message of its role, in either protocol. is_system: the
-   message is an update that is sent as a system message. */
+/* Appends a message's blocks to the open message of its role, in either protocol. `is_system` is
+   true if the message is an update that is sent as a system message. */
 static inline void phi__claude_append(phi__encoder *e, const phi_message *m, bool is_system,
                                       phi_str blocks) {
     phi_role role = m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT
@@ -64,8 +64,9 @@ PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e);
 PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p);
 PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
 
-/* Returns PHI__TAKES_ bits: no seed, and no sampling settings if the request thinks or the model or
-   API version refuses them. api_version: Anthropic's; empty for Bedrock. */
+/* Returns the PHI__TAKES_ bits of a request. A seed is never accepted. Sampling settings are not
+   accepted if the request thinks, or if the model or the API version refuses them. `api_version` is
+   Anthropic's, and empty for Bedrock. */
 PHI__FN uint32_t phi__claude_takes_of(const phi__claude_plan *p, phi_str api_version);
 
 /* For phi__codec_settings. */

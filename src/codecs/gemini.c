@@ -475,8 +475,8 @@ static void phi__gemini_cite(phi__assembly *a, const phi__gemini_chunk *k) {
     phi__gemini_cite_as(a, block, "{\"urlContextMetadata\":", k->fetched, true);
 }
 
-/* Reads a chunk's parts. If they are one piece of text, sets *text and returns its block; else
-   SIZE_MAX. */
+/* Reads a chunk's parts. If they are one piece of text, sets *text and returns its block. Otherwise
+   returns SIZE_MAX. */
 static size_t phi__gemini_parts(phi__gemini_state *st, phi__assembly *a, phi_str raw,
                                 phi__json_text *text) {
     phi__json_cursor c;
@@ -730,7 +730,7 @@ static phi_thinking phi__gemini_takes_level(const phi_model *model, phi_thinking
 }
 
 /* Returns the API's level. Pro 3.0 knows two levels. Pro models, and all models since 3.7, do not
-   know MINIMAL. If thinking cannot be turned off, the lowest level is sent. */
+   know MINIMAL. OFF, where thinking cannot be turned off, becomes the lowest level. */
 static const char *phi__gemini_level(const phi_model *model, phi_thinking level) {
     bool pro = phi__gemini_has(model, "pro"), two = pro && phi__gemini_version(model) == 30;
     switch (phi__gemini_takes_level(model, level)) {

@@ -34,8 +34,8 @@ static phi_str phi__chat_opaque(phi__encoder *e, const phi_content *c, const cha
 #define PHI__CHAT_CALLS "{\"tool_calls\":["
 #define PHI__CHAT_PARTS "{\"content\":["
 
-/* Writes the annotations of files that OpenRouter has read. With them OpenRouter does not read a
-   file again, and it asks to send them back ("PDF Inputs", November 2026). */
+/* Writes the annotations of files that OpenRouter has read. OpenRouter asks to send them back, and
+   then does not read the files again ("PDF Inputs", November 2026). */
 static void phi__chat_put_annotations(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool open = false;

@@ -86,7 +86,7 @@ PHI__FN void phi__chat_thinking_add(phi__assembly *a, phi__json_text text, const
 PHI__FN void phi__chat_thinking_list(phi__assembly *a, phi__json_cursor *c, size_t *n);
 
 /* Reads reasoning_details or thinking_blocks, as named by `member`. Their text is thinking, unless
-   another member had the same text (`spoken`). */
+   another member had the same text; `spoken` is true in this case. */
 PHI__FN void phi__chat_thinking_details(phi__chat_state *st, phi__assembly *a, phi_str raw,
                                         const char *member, bool spoken);
 PHI__FN void phi__chat_thinking_end_details(phi__chat_state *st, phi__assembly *a);

@@ -244,8 +244,9 @@ static bool phi__chat_kept_is(const phi__assembly *a, size_t block, uint64_t nam
     return d->kind == PHI_CONTENT_OPAQUE && d->key < 0 && d->open && d->kept == name;
 }
 
-/* Adds a member or a piece of it. *block is the block of the delta's previous member, which is
-   often the same member, or SIZE_MAX. *n counts the members that differ from the previous one. */
+/* Adds a member or a piece of it. *block is the block of the delta's previous member, or SIZE_MAX
+   if there is none. Often this is the block of the same member. *n counts the members that differ
+   from the previous one. */
 static void phi__chat_kept_member(phi__assembly *a, phi__json_text key, phi_str raw, size_t *block,
                                   size_t *n) {
     uint64_t hash = phi__assembly_hash(a, key) | 1;

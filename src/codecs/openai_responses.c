@@ -2,10 +2,11 @@
 
    A request holds the transcript as a list of items. Each message is rendered to its items once and
    kept. The server stores nothing. Reasoning items go back unchanged, directly before the item they
-   produced, and only to the model that made them. The server refuses a reasoning item without the
-   item that follows it, and an item with an id without its reasoning item. Opaque items go back
-   byte for byte. OpenAI and Azure speak the same wire, so each accepts opaque items of the other,
-   except items with encrypted content: only the server that encrypted it can read it. */
+   produced, and only to the model that made them. The server refuses a reasoning item if the item
+   that follows it is missing. It also refuses an item with an id if its reasoning item is missing.
+   Opaque items go back byte for byte. OpenAI and Azure speak the same wire, so each accepts opaque
+   items of the other, except items with encrypted content: only the server that encrypted it can
+   read it. */
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
 
@@ -139,8 +140,9 @@ static void phi__resp_kept_part(phi__json_cursor *c, phi__resp_part *part) {
                               !PHI__TEXT_IS(part->type, "refusal"));
 }
 
-/* True if one text block cannot hold the parts: a part has an unknown type or member, or one of
-   several parts has citations, which count from the start of their part. */
+/* True if one text block cannot hold the parts. This is so if a part has an unknown type or member.
+   It is also so if there are several parts and one has citations, because citations count from the
+   start of their part. */
 static bool phi__resp_kept_is_more(phi_str content) {
     phi__resp_part part;
     phi__json_cursor c;
@@ -181,8 +183,8 @@ static void phi__resp_kept_json(phi__buf *out, const char *key, phi_str json) {
     phi__records_str(out, key, json);
 }
 
-/* Writes the data that the next request sends back for a finished text or call, to draft->replay:
-   an object of the strings "id", "phase", "more" (the item's unread members, separated by commas)
+/* Writes to draft->replay the data of a finished text or call that the next request sends back. It
+   is an object of strings: "id", "phase", "more" (the item's unread members, separated by commas)
    and "parts" (its content, if phi__resp_kept_is_more). The last two hold unchanged JSON. */
 static void phi__resp_kept_item(phi__assembly *a, size_t block, const phi__resp_output_item *item) {
     phi__draft *d = &a->drafts[block];
@@ -486,8 +488,8 @@ static void phi__resp_arguments_done(phi__assembly *a, const phi__resp_event *ev
     phi__resp_whole_text(a, block, &item);
 }
 
-/* Replaces a reasoning item with a later copy that has the encrypted content. Azure may send that
-   content only in the final response. */
+/* Replaces a reasoning item with a later copy that has the encrypted content, because Azure may
+   send this content only in the final response. */
 static void phi__resp_fill_reasoning(phi__assembly *a, const phi__resp_output_item *item) {
     uint64_t id = phi__resp_key_of(item->id, -1).id;
     if (id == 0 || !phi__resp_encrypted(item->raw)) return;

@@ -692,9 +692,9 @@ static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) 
 
 /* ---- the answer, and the content blocks made from it ---- */
 
-/* Up to four times max_response_bytes of a text are kept, so that JSON can be shortened. Images are
-   kept up to 4 MiB; so are PDFs and audio if the model takes them. A longer answer goes into a file
-   if there is a directory; otherwise reading ends. Secrets of the request are hidden. */
+/* A text is kept up to four times max_response_bytes, so that JSON can be shortened. Images are
+   kept up to 4 MiB, and so are PDFs and audio if the model takes them. A longer answer goes into a
+   file if there is a directory. Otherwise reading ends. Secrets of the request are hidden. */
 
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
@@ -973,9 +973,9 @@ static bool phi__answer_text(phi__openapi_answer *a, phi__buf *out) {
     return !out->failed;
 }
 
-/* True if the answer is binary, whatever its type says. Only texts in UTF-16 have a NUL, and UTF-16
-   is not supported. An answer without a type is text if it is UTF-8; its last character may be
-   cut. */
+/* True if the answer is binary, whatever its type says. A NUL makes an answer binary: of all texts
+   only those in UTF-16 have one, and UTF-16 is not supported. An answer without a type is text if
+   it is UTF-8; its last character may be cut. */
 static bool phi__answer_is_binary(const phi__openapi_answer *a) {
     phi_str bytes = phi__buf_str(&a->kept);
     if (a->form == PHI__FORM_MEDIA)

@@ -271,7 +271,7 @@ PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str
 }
 
 /* True for headers that OpenAPI describes elsewhere, and for headers that frame the request or its
-   answer. A compressed answer could not be read. */
+   answer. Accept-Encoding is ignored because a compressed answer could not be read. */
 static bool phi__opreq_ignores(phi_str name) {
     static const char *const names[] = {"Accept",     "Content-Type",     "Authorization",
                                         "Host",       "Content-Length",   "Transfer-Encoding",

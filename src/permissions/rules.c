@@ -371,8 +371,8 @@ static bool phi__reads_narrows(phi_str glob) { return glob.len > 0 && glob.at[0]
 
 /* ---- what a search looks for ---- */
 
-/* True if an alternative of a regular expression has a word that must be in every matching line:
-   the word is in no group and no set, and its last letter is not optional. */
+/* True if a part of a regular expression has a word that must be in every matching line: enough
+   letters in a row that are in no group and no set, and none of which is optional. */
 static bool phi__reads_word(phi_str text) {
     size_t run = 0;
     unsigned open = 0;
@@ -934,9 +934,9 @@ static bool phi__options_short_for(phi_str text, phi_str option) {
     return phi__str_starts(option, "--") && (n < option.len ? n > 2 : n < text.len);
 }
 
-/* True if every word of the pattern has an alternative among the words of the command; if any is
-   set, one word is enough. If may is set, -f also matches inside "-fn". Otherwise "-fn" may be -f
-   with a value, and words after "--" are no options. */
+/* True if every word of the pattern has an alternative among the words of the command. If any is
+   set, this must hold for only one word of the pattern. If may is set, -f also matches inside
+   "-fn". Otherwise "-fn" may be -f with a value, and words after "--" are no options. */
 static bool phi__rules_has(const phi__sh_command *c, const char *words, bool any, bool may) {
     phi_str rest = phi_str_of(words), alternatives, one;
     while (phi__wild_word(&rest, &alternatives)) {

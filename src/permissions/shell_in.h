@@ -21,8 +21,8 @@
 
 /* ---- patterns: *, ?, sets, and alternatives ----
 
-   Matching takes at most time in proportion to the pattern's length times the text's length. For
-   paths, the text's length is squared. */
+   The time of a match is at most proportional to the pattern's length times the text's length. For
+   paths, it is at most proportional to the pattern's length times the square of the text's. */
 
 /* How ** of a glob treats hidden files. */
 typedef enum phi__wild_hidden {

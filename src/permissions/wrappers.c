@@ -643,9 +643,9 @@ static phi_status phi__wrap_exec(phi__wrapping *w, size_t begin, size_t exec, si
     return status;
 }
 
-/* Adds the command of each -exec, up to ";" or "+". A "+" ends a command after {} only, but in
-   busybox anywhere. Words after an -exec are examined again, because this -exec may be a test's
-   value. */
+/* Adds the command of each -exec, up to ";" or "+". A "+" ends a command only after {}, but in
+   busybox anywhere. Words after an -exec are examined again, because this -exec may be the value of
+   a test. */
 static phi_status phi__wrap_find(phi__wrapping *w) {
     const phi__sh_command *c = &w->command;
     size_t from, starts, begin = phi__wrap_starts(c, &from, &starts);

@@ -157,9 +157,9 @@ PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_a
     return status;
 }
 
-/* Turn numbers where the sections of the current loop's block begin. Turns before `first` are
-   dropped. Turns from `first` to `first_end` stay as they are. The compacted turns follow, then
-   from `recent` the recent turns, then from `end` turns that stay as they are. */
+/* The turns at which the parts of the current loop's block begin. Turns before `first` are dropped.
+   Turns from `first` on stay as they are. The compacted turns begin at `first_end`, and the recent
+   turns at `recent`. Turns from `end` on stay as they are. */
 typedef struct phi__way_cuts {
     uint64_t first, first_end, recent, end;
 } phi__way_cuts;

@@ -241,9 +241,9 @@ static size_t phi__blocks_same(const phi__session_blocks *s, size_t at) {
     return end;
 }
 
-/* Returns the loop whose block gets the items from `at` to before `end`: the loop of the last entry
-   that they replace, or of the first entry if a later item replaces some of these entries too.
-   SIZE_MAX if there is none. */
+/* Returns the loop whose block gets the items from `at` to before `end`. This is the loop of the
+   last entry that the items replace. But if a later item replaces some of these entries too, it is
+   the loop of the first entry. SIZE_MAX if there is none. */
 static size_t phi__blocks_owner(const phi__session_blocks *s, size_t at, size_t end) {
     const phi_view_item *item = &s->items[at];
     size_t first = phi__blocks_at(s, item->from), last = first;

@@ -92,7 +92,7 @@ static phi_status phi__tout_write(phi_trace *t, bool all) {
 }
 
 /* Returns the length of the text before the next "<" or U+2028 or U+2029. A "<" could end the
-   script, and the others end a line of a script. All occur only in strings. */
+   script, and the other two end a line of a script. In JSON all three occur only in strings. */
 static size_t phi__tout_plain(const char *at, size_t len) {
     for (size_t i = 0; i < len; i++) {
         if (at[i] == '<') return i;

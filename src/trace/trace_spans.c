@@ -3,7 +3,7 @@
 
    There are two walks. The first finds runs that a tool call began or that are inside another run,
    so that each span knows its parent. The second writes a span when its end is reached. Copies of a
-   thread have runs with the same ids; these are twins, and are numbered. */
+   thread have runs with the same ids. Such runs are called twins, and are numbered. */
 #include "base/base_in.h"
 #include "model/event_parts.h"
 #include "model/model_in.h"

@@ -78,8 +78,8 @@ PHI__FN void phi__assembly_hold_end(phi__assembly *a);
 PHI__FN void phi__assembly_turn(phi__assembly *a, size_t block, phi_content_kind kind);
 
 /* Opens a block that phi does not interpret. draft->name gets the type, draft->replay gets the JSON
-   unchanged. open: more of the JSON follows, and phi__assembly_close will end the block. Returns
-   the index, or SIZE_MAX as phi__assembly_open. */
+   unchanged. If `open` is true, more of the JSON follows, and phi__assembly_close will end the
+   block. Returns the index; SIZE_MAX in the cases of phi__assembly_open. */
 PHI__FN size_t phi__assembly_opaque(phi__assembly *a, phi_str type, phi_str json, int64_t key,
                                     bool open);
 
@@ -171,8 +171,8 @@ PHI__FN void phi__encode_scratch(phi__encoder *e); /* appends e->scratch as a pi
 PHI__FN bool phi__encode_copy(phi__encoder *e, phi_str *out);
 
 /* Appends JSON to the message of a role. If the open message has another role, first appends
-   `begin`, which ends it and starts a new one ("]},{..."). If no message is open, the "]}," is left
-   out. */
+   `begin`, which ends that message and starts a new one ("]},{..."). If no message is open, leaves
+   out the "]}," of `begin`. */
 PHI__FN void phi__encode_role(phi__encoder *e, phi_role role, phi_str begin, phi_str json);
 
 /* As phi__codec.append, for protocols whose messages are items of one list. */
@@ -388,10 +388,10 @@ enum {
     PHI__REPAIR_BITS = 13
 };
 
-/* Finds the tool of the request that a name means. With PHI_QUIRK_REPAIR_CALLS, if there is no
-   exact match, compares without case, '-' and '_', then also without a prefix ("functions.",
-   "tools/", "default_api:") and without ":0" or "<|...|>" at the end. SIZE_MAX if no tool or more
-   than one matches. */
+/* Finds the tool of the request that a name means. If there is no exact match and
+   PHI_QUIRK_REPAIR_CALLS is set, compares names without case, '-' and '_'. If that finds none, also
+   ignores a prefix ("functions.", "tools/", "default_api:") and an end such as ":0" or "<|...|>".
+   SIZE_MAX if no tool or more than one matches. */
 PHI__FN size_t phi__repair_tool(const phi__assembly *a, phi_str name);
 
 /* Repairs the value at *at, appends it as JSON and advances *at past it. False if the value is
@@ -425,8 +425,9 @@ PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t form, phi_
 PHI__FN void phi__encode_seal(phi__encoder *e, phi_str method); /* call once, after all pieces */
 PHI__FN bool phi__classify_is_overflow_text(phi_str text);
 
-/* True if a text is one JSON value. flags: as phi_json_parse. Only the strings and brackets of a
-   very long text are checked. Uses and resets the arena. Sets *no_memory if memory ran out. */
+/* True if a text is one JSON value. `flags` are those of phi_json_parse. Only the strings and
+   brackets of a very long text are checked. Uses and resets the arena. Sets *no_memory if memory
+   ran out. */
 PHI__FN bool phi__opaque_is_json(phi_arena *arena, phi_str text, uint32_t flags, bool *no_memory);
 
 /* ---- extras ---- */
@@ -475,10 +476,10 @@ PHI__FN phi_str phi__render_omitted(const phi_texts *texts, phi_content_kind kin
    becomes 0 for valid JSON. */
 PHI__FN bool phi__repair_object(phi__buf *out, phi_str text, uint32_t *faults);
 
-/* Appends the schema in a form. Equal texts give equal bytes. False: no memory (out->failed), or
-   the schema has no such form. `words` (terminated) then name the place and the reason, for
-   example: at /properties/a: "oneOf" has no strict form. After false the appended bytes are
-   useless. */
+/* Appends the schema in a form. Equal texts give equal bytes. False if memory ran out
+   (out->failed), or if the schema has no such form. In the second case `words` (terminated) name
+   the place and the reason, for example: at /properties/a: "oneOf" has no strict form. After false
+   the appended bytes are useless. */
 PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
                                 size_t words_size);
 

@@ -155,8 +155,8 @@ static phi__prefix_kept phi__prefix_item(phi__encoder *e, size_t at, size_t *cos
 
 static uint64_t phi__prefix_value(const phi__prefix *p) { return p->now | 1; }
 
-/* In prefix_parts, bits 0 to 31 are the last thinking sent, bits 32 to 47 the system prompt, and
-   bits 48 to 63 the tools. */
+/* In prefix_parts, bits 0 to 31 are a hash of the last thinking that was sent, bits 32 to 47 a hash
+   of the system prompt, and bits 48 to 63 a hash of the tools. */
 PHI__FN void phi__prefix_mark(const phi__prefix *p, phi_message *answer) {
     size_t i = 0;
     while (i < answer->content_count && answer->content[i].kind != PHI_CONTENT_THINKING) i++;

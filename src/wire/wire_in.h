@@ -109,8 +109,8 @@ PHI__FN void phi__assembly_free(phi__assembly *a); /* may be called twice */
 PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
                                 phi_str code, phi_str message);
 
-/* Returns the block's kind as readers of the message see it. With `respond`, the call that is the
-   answer is a TEXT to them. Decoders use draft->kind, which remains TOOL_CALL. */
+/* Returns the block's kind as readers of the message see it. If `respond` is set, they see the call
+   that is the answer as a TEXT. Decoders use draft->kind, which remains TOOL_CALL. */
 PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block);
 
 /* Completes a message after the end of the answer. Empty arguments become {}. An open call becomes
@@ -135,7 +135,8 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
 /* Returns the value of a header, or an empty string. Ignores the case of the name. */
 PHI__FN phi_str phi__headers_value(phi_str headers, const char *name);
 
-/* Fails an answer whose stream ended without the protocol's end. heard: at least one event came. */
+/* Fails an answer whose stream ended without the protocol's end. `heard` is true if at least one
+   event came. */
 PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard);
 
 enum {
@@ -449,7 +450,8 @@ PHI__FN const phi__codec *phi__codec_of(const phi_codec_fn *list, const phi_mode
 PHI__FN uint64_t phi__codec_origin_of(phi_str model, phi_str provider, phi_str protocol);
 
 /* Starts a request. `spec` and all it points to are borrowed until the request is not used any
-   more. Kept renderings go to the items' arenas, all else to `arena`, which must live as long. */
+   more. Kept renderings go to the items' arenas. Everything else goes to `arena`, which must live
+   as long as the request is used. */
 PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec,
                                 const phi__request_spec *spec, phi_arena *arena);
 
@@ -508,8 +510,9 @@ PHI__FN bool phi__takes_copy(phi_arena *arena, const phi_request_options *from,
 /* Returns NULL if the options are valid, else a message ("options.top_p: expected ..."). */
 PHI__FN const char *phi__takes_fault(const phi_request_options *options);
 
-/* PHI_OK: the target accepts all settings of the request. PHI_UNSUPPORTED: `words` lists those left
-   out or lowered ("top_k is not sent; seed is not sent"). PHI_BAD_ARG: words_size is 0. */
+/* PHI_OK: the target accepts all settings of the request. PHI_UNSUPPORTED: some settings are left
+   out or lowered, and `words` list them ("top_k is not sent; seed is not sent"). PHI_BAD_ARG:
+   words_size is 0. */
 PHI__FN phi_status phi__takes_preflight(const phi__codec *codec, const phi__request_spec *spec,
                                         char *words, size_t words_size);
 
@@ -594,8 +597,9 @@ typedef struct phi__framing {
     void (*free)(phi__frames *frames); /* may be called twice */
     /* The bytes are borrowed until `next` has returned 0 or an error. */
     void (*feed)(phi__frames *frames, const char *bytes, size_t len);
-    /* Returns 1 and a frame; 0 if more bytes are needed; PHI_PARSE if a checksum or length is
-       wrong; PHI_TOO_BIG or PHI_NO_MEMORY. */
+    /* Returns 1 and sets *out to a frame, or returns 0 if more bytes are needed. PHI_PARSE: a
+       checksum or a length is wrong. PHI_TOO_BIG: a frame is too large. PHI_NO_MEMORY: memory ran
+       out. */
     int (*next)(phi__frames *frames, phi__frame *out);
     /* Call it after the last byte. True if the stream ended inside a frame. */
     bool (*cut)(const phi__frames *frames);
@@ -639,8 +643,8 @@ PHI__FN void phi__reader_free(phi__reader *r); /* may be called twice */
 /* Reads the next bytes of the body. Broken bytes become the assembly's failure. */
 PHI__FN void phi__reader_feed(phi__reader *r, phi_str bytes);
 
-/* Call it after the last byte. Reads the last event even if no blank line ended it. cut: the
-   connection broke, so JSON outside of events may be incomplete and is dropped. */
+/* Call it after the last byte. Reads the last event even if no blank line ended it. `cut` is true
+   if the connection broke. JSON outside of events may then be incomplete, and is dropped. */
 PHI__FN void phi__reader_finish(phi__reader *r, bool cut);
 
 /* Tells the codec that nothing follows. Call it after phi__reader_finish, or once phi__reader_done
