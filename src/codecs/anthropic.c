@@ -448,8 +448,8 @@ static void phi__anthropic_content(phi__assembly *a, phi_str content) {
     }
 }
 
-/* Reads the message of message_start, or a whole answer. whole: also reads its blocks and its
-   end. */
+/* Reads the message of message_start, or a whole answer. If `whole` is true, also reads the blocks
+   and the end of the answer. */
 static void phi__anthropic_message_of(phi__anthropic_state *st, phi__assembly *a, phi_str raw,
                                       bool whole) {
     phi__json_cursor c;
@@ -666,7 +666,7 @@ static void phi__anthropic_answer(phi__encoder *e, const phi_message *m, uint32_
             phi__anthropic_cited(e, i == last && !paused ? phi__render_trim_end(c->text) : c->text,
                                  whole ? c->citations : phi__str(NULL, 0));
         else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0) {
-            /* without a signature the answer was cut: the API would refuse it */
+            /* without a signature the thinking was cut: the API would refuse it */
             if (c->signature.len == 0) continue;
             if (c->redacted) {
                 phi__json_write_item(out, "{\"type\":\"redacted_thinking\"");

@@ -25,7 +25,7 @@ enum {
 
 typedef enum phi__bedrock_choice {
     PHI__BEDROCK_INSIDE, /* text, and the blocks that the message may hold */
-    PHI__BEDROCK_BEHIND  /* the blocks that a result must not hold, sent after it */
+    PHI__BEDROCK_BEHIND  /* the blocks that a result must not hold: they are sent after it */
 } phi__bedrock_choice;
 
 /* The state of a stream's decoder. It starts as zeroed memory. */
@@ -47,7 +47,8 @@ enum {
         1024 /* bytes at each end of a document that are hashed for its name */
 };
 
-/* Writes an image, audio or document block of item `at`. ordinal: its index among documents. */
+/* Writes an image, audio or document block of item `at`. `ordinal` is the index of a document among
+   the documents. */
 static void phi__bedrock_block(phi__encoder *e, const phi_content *c, size_t at, size_t ordinal) {
     bool image = c->kind == PHI_CONTENT_IMAGE, document = c->kind == PHI_CONTENT_DOCUMENT;
     bool text = document && c->data.len == 0;
@@ -651,8 +652,8 @@ static bool phi__bedrock_answer(phi__bedrock_state *st, phi__assembly *a, phi_st
 
 /* ---- for the codec ---- */
 
-/* Reads an event. name: the event's type, or '!' and an exception's type. If name is empty, the
-   JSON has the type. */
+/* Reads an event. `name` is the event's type, or '!' and an exception's type. If `name` is empty,
+   the JSON has the type. */
 static void phi__bedrock_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     if (a->no_memory || st->settled || a->failure.kind != PHI_FAILURE_NONE) return;

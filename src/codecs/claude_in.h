@@ -59,8 +59,8 @@ PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec);
    no thinking is requested. */
 PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e);
 
-/* Write ,"thinking":{...} and ,"output_config":{...}, if needed. with_format: also the answer's
-   format. */
+/* Write ,"thinking":{...} and ,"output_config":{...}, if needed. If with_format is true, the latter
+   includes the answer's format. */
 PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p);
 PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
 

@@ -31,7 +31,7 @@ PHI__FN bool phi__queries_count_url(const phi__queries *q, phi_str url, phi__buf
    *out is their text, without the braces. False if the body is no object. */
 PHI__FN bool phi__queries_members(const phi__queries *q, char *body, size_t len, phi_str *out);
 
-/* Appends the text that comes before the members. any: true if members follow. */
+/* Appends the text that comes before the members. `any` is true if members follow. */
 PHI__FN void phi__queries_before(const phi__queries *q, const phi_model *model, bool any,
                                  phi__buf *out);
 

@@ -316,7 +316,7 @@ static size_t phi__gemini_block(phi__assembly *a, const phi__gemini_part *p) {
     return phi__assembly_current(a, kind);
 }
 
-/* Adds the text of a part. Returns its block if the part is only text, else SIZE_MAX. */
+/* Adds the text of a part. Returns its block if the part is only text, otherwise SIZE_MAX. */
 static size_t phi__gemini_text(phi__assembly *a, const phi__gemini_part *p) {
     if (p->text.len == 0 && p->signature.len == 0) return SIZE_MAX;
     size_t block = phi__gemini_block(a, p);
@@ -730,7 +730,7 @@ static phi_thinking phi__gemini_takes_level(const phi_model *model, phi_thinking
 }
 
 /* Returns the API's level. Pro 3.0 knows two levels. Pro models, and all models since 3.7, do not
-   know MINIMAL. OFF, where thinking cannot be turned off, becomes the lowest level. */
+   know MINIMAL. If thinking cannot be turned off, the lowest level is sent. */
 static const char *phi__gemini_level(const phi_model *model, phi_thinking level) {
     bool pro = phi__gemini_has(model, "pro"), two = pro && phi__gemini_version(model) == 30;
     switch (phi__gemini_takes_level(model, level)) {

@@ -19,8 +19,9 @@ static phi__id_rule phi__chat_id_rule(const phi_model *model) {
     return (model->quirks & PHI_QUIRK_ID_9) != 0 ? PHI__ID_9 : PHI__ID_40;
 }
 
-/* Returns the items of an opaque block that consists of one list. start: the block's JSON before
-   the items. Empty if the block has another form or is broken. Uses and resets e->arena. */
+/* Returns the items of an opaque block that consists of one list, or an empty text if the block has
+   another form or is broken. `start` is the block's JSON before the items. Uses and resets
+   e->arena. */
 static phi_str phi__chat_opaque(phi__encoder *e, const phi_content *c, const char *start) {
     const phi_str none = {NULL, 0};
     phi_str json = c->replay;
@@ -150,8 +151,8 @@ static bool phi__chat_thinking_parts(phi__encoder *e, const phi_message *m) {
     return true;
 }
 
-/* Writes reasoning_details or thinking_blocks unchanged, in place of the reasoning text. start: the
-   first bytes of the replay, from "{" up to the list's bracket. */
+/* Writes reasoning_details or thinking_blocks unchanged, in place of the reasoning text. `start` is
+   the beginning of the replay, from "{" up to the list's bracket. */
 static bool phi__chat_put_details(phi__buf *out, const phi_message *m, const char *start) {
     size_t n = strlen(start);
     bool any = false;

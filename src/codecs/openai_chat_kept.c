@@ -99,7 +99,7 @@ static void phi__chat_kept_merge_members(phi__chat_merge *p, phi_json *into, con
     }
 }
 
-/* Finds the item of a list whose member "index" equals the one of `item`, or NULL. */
+/* Finds the item of a list whose member "index" equals that of `item`. NULL if there is none. */
 static phi_json *phi__chat_kept_indexed(const phi_json *list, const phi_json *item) {
     const phi_json *index = phi_json_get(item, "index");
     phi_json *old;
@@ -206,7 +206,8 @@ PHI__FN void phi__chat_kept_close(phi__assembly *a, size_t block) {
         else if (status == PHI_OK)
             phi__assembly_set(a, &d->replay, text);
         else
-            d->incomplete = true; /* inside the block's object the value is nested too deeply */
+            d->incomplete =
+                true; /* the value is nested too deeply once it is inside the block's object */
         phi__buf_free(&d->bytes);
         phi_arena_reset(&a->scratch, mark);
     }

@@ -532,7 +532,7 @@ static void phi__chat_text_byte(phi__chat_text *t, char c) {
         t->depth--;
 }
 
-/* Returns the position of the closing tag outside JSON strings, or SIZE_MAX. */
+/* Returns the position of the closing tag outside JSON strings; SIZE_MAX if there is none. */
 static size_t phi__chat_text_close(phi__chat_text *t, const phi__assembly *a, const char *close,
                                    bool json) {
     size_t len = a->held.bytes.len;
@@ -737,7 +737,8 @@ static void phi__chat_text_enter(phi__chat_text *t, phi__chat_mode mode) {
     t->quoted = t->escaped = t->opened = t->closed = t->fenced = false;
 }
 
-/* True if the text at t->at begins a line and may be calls as JSON. *some: more text is needed. */
+/* True if the text at t->at begins a line and may be calls as JSON. Sets *some if more text is
+   needed. */
 static bool phi__chat_text_at_json(const phi__chat_text *t, const phi__assembly *a, bool *some) {
     phi_str text = phi__chat_text_held(a, t->at, a->held.bytes.len);
     if (t->inside_line || t->ticks > 0 || t->at < t->no_json || !phi__chat_text_wants_calls(t, a))

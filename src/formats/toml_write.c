@@ -9,7 +9,7 @@ typedef struct phi__toml_writer {
     phi_status status;
 } phi__toml_writer;
 
-enum { PHI__TOML_LINE_MOST = 80 }; /* bytes of an array that is written in one line */
+enum { PHI__TOML_LINE_MOST = 80 }; /* max. bytes of an array that is written in one line */
 
 /* Returns PHI_OK, PHI_NO_MEMORY, or the status with which a value was refused. */
 static phi_status phi__toml_put_status(const phi__toml_writer *w) {

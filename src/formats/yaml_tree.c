@@ -109,7 +109,7 @@ static void phi__yaml_end(phi__yaml_reader *r) {
 /* ---- the core schema of YAML 1.2.2, chapter 10.3: the value of a scalar's text ---- */
 
 #define PHI__YAML_TOO_LARGE UINT32_MAX /* replaces the kind if the number is too large */
-#define PHI__YAML_NUMBER_MOST 1024u    /* bytes of a number in a form that JSON does not have */
+#define PHI__YAML_NUMBER_MOST 1024u /* max. bytes of a number in a form that JSON does not have */
 
 static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *title,
                                      const char *upper) {
@@ -747,7 +747,7 @@ PHI__FN bool phi__yaml_copy(phi__yaml_reader *r, size_t units) {
 
 /* ---- properties before a node or a document: anchors, tags, directives ---- */
 
-#define PHI__YAML_NAME_MOST 1024u /* bytes of an anchor's name or a tag */
+#define PHI__YAML_NAME_MOST 1024u /* max. bytes of an anchor's name or a tag */
 #define PHI__YAML_HANDLES_MOST 64u
 
 struct phi__yaml_handle {

@@ -448,9 +448,9 @@ static bool phi__opauth_again(phi__openapi_auth *a, int http_status) {
    lose their end. A note at each cut says how much was left out. */
 
 enum {
-    PHI__JSON_CUT_DEPTH = 8, /* levels of nesting; deeper values that are too long become notes */
-    PHI__JSON_CUT_NOTE = 48, /* bytes reserved for a note, with its quotes and commas */
-    PHI__JSON_CUT_MEMBERS = 64, /* an object with more members gets no shares */
+    PHI__JSON_CUT_DEPTH = 8,    /* max. levels; deeper values that are too long become notes */
+    PHI__JSON_CUT_NOTE = 48,    /* bytes reserved for a note, with its quotes and commas */
+    PHI__JSON_CUT_MEMBERS = 64, /* max. members of an object that share its room */
     PHI__JSON_CUT_ROUNDS = 8
 };
 
@@ -728,8 +728,9 @@ typedef struct phi__openapi_answer {
 enum {
     PHI__OPENAPI_ANSWER_TIMES = 4,            /* limit of a kept text, in max_response_bytes */
     PHI__OPENAPI_ANSWER_TEXT_MOST = 64 << 20, /* limit of a kept text, in bytes */
-    PHI__OPENAPI_ANSWER_MEDIA_MOST = 4 << 20, /* bytes of an image, PDF or sound that is shown */
-    PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* bytes of a saved file */
+    PHI__OPENAPI_ANSWER_MEDIA_MOST = 4
+                                     << 20, /* max. bytes of an image, PDF or sound that is shown */
+    PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30 /* bytes of a saved file */
 };
 
 /* Returns the name of an HTTP status, such as "OK"; empty if the status has no name. */

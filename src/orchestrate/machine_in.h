@@ -131,7 +131,7 @@ typedef struct phi__tot_read {
     size_t count;   /* thoughts found, or scores found in the answer */
     bool none;      /* the list of thoughts is empty: a dead end */
     bool json;      /* read as JSON, not line by line */
-    bool no_memory; /* all other fields are then undefined */
+    bool no_memory; /* if set, all other fields are undefined */
 } phi__tot_read;
 
 /* Reads at most the first `most` thoughts of an answer. Trims them and skips blank ones. Strings
@@ -169,8 +169,8 @@ PHI__FN phi_adaptive_options phi__adaptive_options_of(const void *options); /* f
 /* ---- TRM: trm.c ---- */
 
 typedef struct phi__trm_parsed {
-    bool has_score;                          /* from a SCORE line, or from strengths and issues */
-    double score;                            /* 0 to 1 */
+    bool has_score; /* a SCORE line gave a score, or the lines of strengths and issues did */
+    double score;   /* 0 to 1 */
     uint32_t strengths, issues, suggestions; /* numbers of lines of each kind */
 } phi__trm_parsed;
 

@@ -22,7 +22,7 @@
 /* A pending model call. */
 typedef struct phi__strategy_call {
     uint32_t id, max_rounds;
-    uint32_t most_turns, turns; /* turns of the call's run: limit; number so far */
+    uint32_t most_turns, turns; /* limit and number of the turns of the call's run */
     phi_agent child;            /* rt is NULL if no agent could be made */
     bool over;
     bool silent;   /* the last answer has no text yet; `text` is from an earlier answer */
@@ -47,7 +47,7 @@ typedef struct phi__strategy_job {
     phi_arena arena, scratch;
     phi__strategy_call calls[PHI__STRATEGY_CALLS]; /* oldest first */
     size_t call_count;
-    uint64_t made, most;   /* model calls: number so far; limit */
+    uint64_t made, most;   /* number and limit of model calls */
     uint64_t elapsed_ms;   /* time spent before a restore */
     uint64_t started_us;   /* time at which this process started the job */
     const phi_json *saved; /* calls in the snapshot, while it is loaded */

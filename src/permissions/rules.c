@@ -7,8 +7,8 @@
 
 enum {
     PHI__PATHS_MOST = 4095,       /* bytes of the longest path that a file can have */
-    PHI__PATHS_LETTERS_MOST = 32, /* option letters before a path in one word: "-tfile" */
-    PHI__PATHS_TRIES_MOST = 4000, /* word parts of a line that are compared with paths */
+    PHI__PATHS_LETTERS_MOST = 32, /* max. option letters before a path in one word: "-tfile" */
+    PHI__PATHS_TRIES_MOST = 4000, /* max. word parts of a line that are compared with paths */
     PHI__PATHS_DEPTH = 32         /* max. levels of nesting in a tool's arguments */
 };
 
@@ -361,7 +361,7 @@ static bool phi__paths_command(phi__subject *subject, const phi_permission_rule 
 
 enum {
     PHI__READS_RUN = 3,       /* letters in a row that count as a word */
-    PHI__READS_CONTEXT = 3,   /* digits of a line count (-C 100) that shows most lines */
+    PHI__READS_CONTEXT = 3,   /* a line count with this many digits shows most lines: -C 100 */
     PHI__READS_OPERANDS = 16, /* max. operands of a command that are examined */
     PHI__READS_CHOICES = 64   /* max. file patterns of a command; more count as all files */
 };
@@ -806,7 +806,9 @@ static bool phi__hosts_url(phi__subject *subject, const phi_permission_rule *rul
 
 /* ---- options of a command against those that a rule names ---- */
 
-enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* bytes of an option's value in the same word: "-C30" */
+enum {
+    PHI__OPTIONS_GLUED_MOST = 62
+}; /* max. bytes of an option's value in the same word: "-C30" */
 
 /* True if `options` has all letters of a word ("-an"). A value may follow the last letter: "-nC3".
    */
@@ -960,7 +962,7 @@ static bool phi__rules_has(const phi__sh_command *c, const char *words, bool any
     return !any;
 }
 
-enum { PHI__RULES_WORK_MOST = 100000 }; /* words and commands of a line that are examined */
+enum { PHI__RULES_WORK_MOST = 100000 }; /* max. words and commands of a line that are examined */
 
 /* Counts work on a line. True if the work exceeds what any hand-written line needs. */
 static bool phi__rules_tired(phi__subject *subject, size_t work) {

@@ -920,7 +920,7 @@ static void phi__sh_test_all(phi__sh *p) {
 
 /* ---- the directories that commands may run in, as cd changes them ---- */
 
-enum { PHI__DIRS_PATH_MOST = 4095 }; /* bytes of a directory's path */
+enum { PHI__DIRS_PATH_MOST = 4095 }; /* max. bytes of a directory's path */
 
 static phi__sh_word phi__dirs_word(const char *text) {
     phi__sh_word word = PHI_ZERO;

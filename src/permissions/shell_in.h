@@ -58,9 +58,9 @@ enum {
     PHI__SH_LEVELS = 8,           /* max. levels of programs that run others */
     PHI__SH_BYTES_MOST = 65536,   /* bytes of a line */
     PHI__SH_COMMANDS_MOST = 1000, /* commands of a line */
-    PHI__SH_WORDS_MOST = 4000,    /* words of a line and of the lines that it runs */
-    PHI__SH_HERE_MOST = 16,       /* here-documents that one line begins */
-    PHI__SH_DIRS_MOST = 4         /* directories that a command may run in */
+    PHI__SH_WORDS_MOST = 4000,    /* max. words of a line and of the lines that it runs */
+    PHI__SH_HERE_MOST = 16,       /* max. here-documents that one line begins */
+    PHI__SH_DIRS_MOST = 4         /* max. directories that a command may run in */
 };
 
 typedef struct phi__sh_word {

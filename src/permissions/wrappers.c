@@ -336,7 +336,7 @@ typedef struct phi__wrapper {
     unsigned operands;          /* number of operands before the command */
     bool assigns;               /* NAME=value may precede the command */
     bool adds;                  /* the program adds unknown words after the command's words */
-    bool opaque;                /* the program changes how the command runs: rules decide on both */
+    bool opaque;                /* it changes how the command runs: rules decide on it, too */
     const char *risky;          /* option letters that make the program opaque */
     char dir;                   /* option letter that sets the command's directory; NUL: none */
 } phi__wrapper;
@@ -560,7 +560,7 @@ static phi_status phi__wrap_eval(phi__wrapping *w, size_t first, size_t end) {
 
 /* ---- find ---- */
 
-/* start directories of a find; with more, any file may be found */
+/* max. start directories of a find; with more, any file may be found */
 enum { PHI__WRAP_STARTS_MOST = 4 };
 
 /* Returns the index of the expression. The start directories are *count words from *from on. */

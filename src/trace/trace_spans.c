@@ -557,7 +557,7 @@ PHI__FN void phi__span_head(phi_trace *t) {
 
 /* ---- the walk over entries ---- */
 
-enum { PHI__TRACE_SPANS_DEEP = 64 /* nested runs, at most; deeper runs get no span */ };
+enum { PHI__TRACE_SPANS_DEEP = 64 /* max. nested runs; deeper runs get no span */ };
 
 /* ---- runs ---- */
 
@@ -581,7 +581,7 @@ static void phi__spans_calls_over(phi_trace *t, phi__trace_run *run) {
     run->call_count = 0;
 }
 
-/* Ends the innermost run. end NULL: the end of the run is not in the log. */
+/* Ends the innermost run. If `end` is NULL, the end of the run is not in the log. */
 static void phi__spans_over(phi_trace *t, const phi__entry *end) {
     phi__trace_run *run = t->spans.run;
     phi__spans_calls_over(t, run);

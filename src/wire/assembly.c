@@ -458,7 +458,7 @@ PHI__FN void phi__assembly_close(phi__assembly *a, size_t block) {
     phi__assembly_added(a, block, from);
     a->drafts[block].open = false;
     if (d->kind == PHI_CONTENT_OPAQUE && !phi__assembly_is_json(a, phi__buf_str(&d->replay)))
-        d->incomplete = true; /* the provider would refuse it */
+        d->incomplete = true; /* the provider would refuse this block */
     phi__assembly_tell(a, PHI__PART_BLOCK_END, block, 0);
 }
 

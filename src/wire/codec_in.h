@@ -315,8 +315,8 @@ PHI__FN void phi__render_rest(phi__encoder *e, phi_str object);
 /* True if a user's message comes after an answer and its results, and before the next answer. */
 PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item);
 
-/* True if a later opaque block of the message holds the result of the call in `block`. id: the path
-   of the id in a call. refs: the paths of this id in results. */
+/* True if a later opaque block of the message holds the result of the call in `block`. `id` is the
+   path of the id in a call, and `refs` are the paths of this id in results. */
 PHI__FN bool phi__render_is_answered(const phi_message *message, size_t block, const char *id,
                                      const char *const *refs);
 PHI__FN bool phi__render_is_image(const phi_content *c);
@@ -408,8 +408,8 @@ PHI__FN bool phi__strict_gemini(phi__buf *out, phi_str schema, char *words, size
    the written schema is strict. */
 PHI__FN bool phi__strict_put_tool(phi__encoder *e, const phi__tool_view *tool, const char *schema);
 
-/* Applies the rules of switching models to messages (phi_translate). codec NULL: the protocol is a
-   host's own. The target must have a protocol and an id. */
+/* Applies the rules of switching models to messages (phi_translate). `codec` is NULL if the
+   protocol is a host's own. The target must have a protocol and an id. */
 PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *target,
                                   const phi_message *const *messages, size_t count,
                                   phi_arena *arena, const phi_message *const **out,
@@ -457,14 +457,15 @@ PHI__FN void phi__fill_drop(struct phi__encoder *e); /* may be called at any tim
 
 /* ---- frames, rendering, repair and strict schemas ---- */
 
-/* Returns the rule for call ids. codec NULL: the protocol is a host's own. */
+/* Returns the rule for call ids. `codec` is NULL if the protocol is a host's own. */
 PHI__FN phi__id_rule phi__render_id_rule(const phi__codec *codec, const phi_model *model);
 
-/* Returns the id if the rule allows it, else a replacement, written to `room`. */
+/* Returns the id if the rule allows it. Otherwise writes a replacement to `room` and returns it. */
 enum { PHI__ID_ROOM = 38 };
 PHI__FN phi_str phi__render_map_id(phi_str id, phi__id_rule rule, char room[PHI__ID_ROOM]);
 
-/* Returns the PHI__MEDIA_ bits of a target. codec NULL: the protocol is a host's own, all bits. */
+/* Returns the PHI__MEDIA_ bits of a target. If `codec` is NULL, the protocol is a host's own, and
+   all bits are set. */
 PHI__FN uint32_t phi__render_media(const phi__codec *codec, const phi_model *model);
 
 /* phi__render_omits returns true if the target does not accept a block. phi__render_omitted returns

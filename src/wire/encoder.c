@@ -240,7 +240,8 @@ PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units)
                 any = false;
                 previous = m->prefix == 0;
                 want = m->prefix_parts & UINT32_MAX;
-                if (!previous && want == 0) broken = true; /* its request sent no thinking */
+                if (!previous && want == 0)
+                    broken = true; /* this answer's request sent no thinking */
                 continue;
             }
             if (!any && (previous || id == want)) broken = true;

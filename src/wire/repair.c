@@ -412,7 +412,7 @@ static void phi__repair_arguments(phi__assembly *a, phi__draft *d) {
     phi__buf_free(&out);
 }
 
-/* Returns the array or object that a string holds as JSON, or NULL. */
+/* Returns the array or object that a string holds as JSON; NULL if it holds neither. */
 static phi_json *phi__repair_unpacked(phi__assembly *a, phi_str text) {
     uint32_t faults = 0;
     phi_json *node = NULL;

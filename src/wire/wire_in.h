@@ -276,7 +276,7 @@ typedef struct phi__encoder {
     /* For repairing a transcript: calls of the last answer, and which of them have a result. */
     size_t calls_item;   /* SIZE_MAX: no calls wait for results */
     size_t results_from; /* the first item after calls_item */
-    uint8_t *answered;   /* by block of calls_item: 1 if its call has a result; array is reused */
+    uint8_t *answered;   /* indexed by block of calls_item; 1: its call has a result */
     size_t answered_cap;
     size_t next_call; /* the search for a result's call starts here */
     bool had_calls;
@@ -477,8 +477,8 @@ PHI__FN void phi__encode_model_headers(phi__encoder *e);
    borrowed. */
 PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, phi_str body);
 
-/* Classifies an HTTP error response. Strings are copied into `arena`. An HTTP date is compared with
-   the response's own Date header. headers: lines "Name: value\r\n". */
+/* Classifies an HTTP error response. `headers` has lines "Name: value\r\n". Strings are copied into
+   `arena`. An HTTP date is compared with the response's own Date header. */
 PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str headers, phi_str body,
                            phi_arena *arena, phi_failure *out);
 
@@ -489,7 +489,8 @@ PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str head
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__request_spec *spec,
                                   char *words, size_t words_size);
 
-/* Returns NULL if a target accepts a tool's name, else its rule. codec NULL: the common rule. */
+/* Returns NULL if a target accepts a tool's name, else the rule that the name breaks. If `codec` is
+   NULL, the common rule is used. */
 PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name);
 
 enum {
@@ -592,7 +593,7 @@ typedef struct phi__frames {
 
 /* The functions with which a codec's stream of frames is read. */
 typedef struct phi__framing {
-    /* max_bytes: most bytes of a frame; 0: AWS's limit. */
+    /* max_bytes is the limit for the bytes of a frame. 0 means AWS's limit. */
     void (*init)(phi__frames *frames, phi_memory *memory, size_t max_bytes);
     void (*free)(phi__frames *frames); /* may be called twice */
     /* The bytes are borrowed until `next` has returned 0 or an error. */
