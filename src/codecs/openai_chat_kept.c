@@ -206,8 +206,7 @@ PHI__FN void phi__chat_kept_close(phi__assembly *a, size_t block) {
         else if (status == PHI_OK)
             phi__assembly_set(a, &d->replay, text);
         else
-            d->incomplete =
-                true; /* the value is nested too deeply once it is inside the block's object */
+            d->incomplete = true; /* inside the block's object, the value is nested too deeply */
         phi__buf_free(&d->bytes);
         phi_arena_reset(&a->scratch, mark);
     }

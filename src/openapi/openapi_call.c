@@ -728,9 +728,8 @@ typedef struct phi__openapi_answer {
 enum {
     PHI__OPENAPI_ANSWER_TIMES = 4,            /* limit of a kept text, in max_response_bytes */
     PHI__OPENAPI_ANSWER_TEXT_MOST = 64 << 20, /* limit of a kept text, in bytes */
-    PHI__OPENAPI_ANSWER_MEDIA_MOST = 4
-                                     << 20, /* max. bytes of an image, PDF or sound that is shown */
-    PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30 /* bytes of a saved file */
+    PHI__OPENAPI_ANSWER_MEDIA_MOST = 4 << 20, /* limit of a shown image, PDF or sound, in bytes */
+    PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* limit of a saved file, in bytes */
 };
 
 /* Returns the name of an HTTP status, such as "OK"; empty if the status has no name. */

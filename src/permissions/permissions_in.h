@@ -40,8 +40,8 @@ typedef struct phi__subject {
     bool lost;     /* an allocation failed */
     bool may;      /* a shell pattern matches if it may find a file of the rule */
     bool overlong; /* a rule matches because a path is longer than any file's */
-    size_t tries;  /* parts of words that were compared with paths */
-    size_t work;   /* words and commands that were examined */
+    size_t tries;  /* number of word parts that were compared with paths */
+    size_t work;   /* number of words and commands that were examined */
     phi_memory *memory;
 } phi__subject;
 

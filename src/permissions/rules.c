@@ -806,9 +806,7 @@ static bool phi__hosts_url(phi__subject *subject, const phi_permission_rule *rul
 
 /* ---- options of a command against those that a rule names ---- */
 
-enum {
-    PHI__OPTIONS_GLUED_MOST = 62
-}; /* max. bytes of an option's value in the same word: "-C30" */
+enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* max. bytes of a value in its option's word: "-C30" */
 
 /* True if `options` has all letters of a word ("-an"). A value may follow the last letter: "-nC3".
    */

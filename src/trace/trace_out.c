@@ -8,8 +8,8 @@
 enum {
     PHI__TRACE_OUT_PIECE = 65536, /* max. bytes in one call of the sink */
     PHI__TRACE_OUT_MUCH = 32768,  /* bytes that are written at once, at least */
-    PHI__TRACE_OUT_TEXT =
-        8000 /* max. bytes of a text, by default: 10,000 entries stay below 12 MB */
+    /* default limit for the bytes of a text: 10,000 entries stay below 12 MB */
+    PHI__TRACE_OUT_TEXT = 8000
 };
 
 static size_t phi__tout_most(const phi_trace *t) {

@@ -9,7 +9,7 @@
 /* ---- header lines of a response, "Name: value\r\n", and the delay that they ask for ---- */
 
 #define PHI__HEADERS_NUMBER_MOST                                                                   \
-    UINT64_C(1000000000000) /* in thousandths of a second: thirty years */
+    UINT64_C(1000000000000) /* thirty years, in thousandths of a second */
 
 PHI__FN phi_str phi__headers_value(phi_str headers, const char *name) {
     size_t at = 0;

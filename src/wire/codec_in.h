@@ -50,7 +50,7 @@ PHI__FN uint64_t phi__assembly_hash(phi__assembly *a, phi__json_text text);
    starts at 0. False if the answer has failed. A list that is too long fails the answer. */
 PHI__FN bool phi__assembly_takes_more(phi__assembly *a, size_t *n);
 PHI__FN size_t phi__assembly_find(const phi__assembly *a,
-                                  int64_t key); /* the latest block, or SIZE_MAX */
+                                  int64_t key); /* the latest block; SIZE_MAX if none */
 
 /* Returns the last block if it is open and of this kind. Otherwise opens a new block, and closes
    the block before it unless that is a call. For protocols that do not announce the start of a

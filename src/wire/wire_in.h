@@ -364,7 +364,7 @@ enum {
 /* A target's rules for settings. The codec also uses these functions to write a request. */
 typedef struct phi__codec_settings {
     uint32_t (*takes)(const phi__request_spec *spec); /* PHI__TAKES_ bits */
-    /* Returns the thinking level to send for the wanted one. */
+    /* Returns the thinking level to send if `wanted` is requested. */
     phi_thinking (*level)(const phi_model *model, phi_thinking wanted);
     /* Paths ("a.b") that phi writes itself, ended by NULL. No extra (below) may contain them. */
     const char *const *owned;
