@@ -461,8 +461,7 @@ static void phi__anthropic_message_of(phi__anthropic_state *st, phi__assembly *a
     if (m.model.at != NULL) phi__assembly_put(a, &a->model, m.model);
     if (m.diagnostics.len > 0) {
         /* Keep cache diagnostics for the host. An extra can ask for them; null means that there was
-           no cache miss. The answer's id is kept with them, because the next request must name it.
-           */
+           no cache miss. The answer's id is kept too, because the next request must name it. */
         phi_str json = m.diagnostics;
         phi__buf *out = &a->details;
         phi__buf_clear(out);

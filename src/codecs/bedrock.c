@@ -1085,8 +1085,8 @@ static phi__format_way phi__bedrock_format_way(const phi__request_spec *spec) {
     return phi__bedrock_claude(spec->model) ? phi__claude_format_way(spec) : PHI__FORMAT_REFUSED;
 }
 
-/* All models accept documents, except gpt-oss and Nova Micro, which accept only text ("Supported
-   models and model features" of the Converse API, November 2026). Voxtral and Nova Omni accept
+/* All models accept documents, except two that accept only text: Nova Micro ("Supported models and
+   model features" of the Converse API, November 2026) and gpt-oss. Voxtral and Nova Omni accept
    audio. */
 static uint32_t phi__bedrock_media(const phi_model *model) {
     phi_str id = phi_str_of(model->id);

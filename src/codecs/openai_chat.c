@@ -768,7 +768,7 @@ enum {
 };
 
 /* The quirks below PHI__CHAT_NO_GIF that change the rendering of a message. For a quirk above it,
-   phi__chat_form must set a bit of that enum instead. */
+   phi__chat_form must set a bit of the enum above. */
 #define PHI__CHAT_FORM_QUIRKS                                                                      \
     (PHI_QUIRK_TOOL_NAME_IN_RESULT | PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_REASONING_REQUIRED |   \
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_ID_9 | PHI_QUIRK_THINKING_PARTS |                         \

@@ -211,8 +211,7 @@ static bool phi__paths_word(phi__subject *subject, const phi_permission_rule *ru
     }
     if (!settled && sets[0] == NULL)
         settled = matches = phi__paths_in(subject, pattern, NULL, &word, fold) != negative;
-    /* A rule that allows must match in all directories of the command, any other rule only in one.
-       */
+    /* A rule that allows must match in all directories of the command, other rules only in one. */
     if (!settled) matches = allows && sets[0] != NULL;
     for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; !settled && sets[i] != NULL && k < sets[i]->count; k++) {
@@ -371,8 +370,8 @@ static bool phi__reads_narrows(phi_str glob) { return glob.len > 0 && glob.at[0]
 
 /* ---- what a search looks for ---- */
 
-/* True if a part of a regular expression has a word that must be in every matching line: enough
-   letters in a row that are in no group and no set, and none of which is optional. */
+/* True if an alternative of a regular expression has a word that must be in every matching line:
+   enough letters in a row that are in no group and no set, and none of which is optional. */
 static bool phi__reads_word(phi_str text) {
     size_t run = 0;
     unsigned open = 0;
@@ -808,8 +807,8 @@ static bool phi__hosts_url(phi__subject *subject, const phi_permission_rule *rul
 
 enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* max. bytes of a value in its option's word: "-C30" */
 
-/* True if `options` has all letters of a word ("-an"). A value may follow the last letter: "-nC3".
-   */
+/* True if `options` has all letters of a word ("-an"). The last letter may have a value:
+   "-nC3". */
 static bool phi__options_cluster(const char *options, phi_str text) {
     char word[PHI__OPTIONS_GLUED_MOST + 2];
     if (text.len - 1 > PHI__OPTIONS_GLUED_MOST) return false;

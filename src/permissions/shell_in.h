@@ -32,8 +32,7 @@ typedef enum phi__wild_hidden {
 } phi__wild_hidden;
 
 /* True if one of the alternatives matches all of the text. If path is set, * and ? do not match a
-   slash, but ** does. Then a pattern that ends in a slash and ** also matches the directory itself.
-   */
+   slash, but ** does. A pattern that ends in a slash and ** then matches the directory, too. */
 PHI__FN bool phi__wild_any(phi_str pattern, phi_str text, bool path);
 
 /* True if the text is one of these names, given as a pattern whose wildcards match slashes, too. */

@@ -336,9 +336,10 @@ typedef struct phi__wrapper {
     unsigned operands;          /* number of operands before the command */
     bool assigns;               /* NAME=value may precede the command */
     bool adds;                  /* the program adds unknown words after the command's words */
-    bool opaque;                /* it changes how the command runs: rules decide on it, too */
-    const char *risky;          /* option letters that make the program opaque */
-    char dir;                   /* option letter that sets the command's directory; NUL: none */
+    /* The program changes how the command runs, so rules decide on the program, too. */
+    bool opaque;
+    const char *risky; /* option letters that make the program opaque */
+    char dir;          /* option letter that sets the command's directory; NUL: none */
 } phi__wrapper;
 
 static const phi__wrapper phi__wrappers[] = {

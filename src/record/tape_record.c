@@ -403,7 +403,7 @@ static void phi__taping_posting(phi_tape *base) {
 }
 
 /* A replay does not post the results of tools. So the results among the posts are recorded after
-   all posts: the order of all other results then does not depend on them. */
+   all posts. Otherwise the order of the other results would depend on the results of tools. */
 static void phi__taping_posted(phi_tape *base) {
     phi__tape *tape = phi__taping_of(base);
     (void)phi__taping_line(tape, "posts");

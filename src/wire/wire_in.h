@@ -276,7 +276,7 @@ typedef struct phi__encoder {
     /* For repairing a transcript: calls of the last answer, and which of them have a result. */
     size_t calls_item;   /* SIZE_MAX: no calls wait for results */
     size_t results_from; /* the first item after calls_item */
-    uint8_t *answered;   /* indexed by block of calls_item; 1: its call has a result */
+    uint8_t *answered;   /* by block of calls_item, array is reused; 1: the call has a result */
     size_t answered_cap;
     size_t next_call; /* the search for a result's call starts here */
     bool had_calls;
