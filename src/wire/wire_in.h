@@ -456,8 +456,7 @@ PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec,
                                 const phi__request_spec *spec, phi_arena *arena);
 
 /* Continues for at most `units` of work. PHI_OK: e->request is sealed. PHI_BUSY: call it again.
-   PHI_BAD_ARG: the request cannot be made, and e->refused says why. PHI_NO_MEMORY: memory ran out.
-   */
+   PHI_BAD_ARG: the request cannot be made; e->refused says why. PHI_NO_MEMORY: memory ran out. */
 PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units);
 
 /* Writes url and headers of the sealed request again, from the present e->spec->model. False: no
@@ -484,8 +483,7 @@ PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str head
 
 /* Checks if the target would refuse a transcript, before it is sent. Returns PHI_OK, or PHI_BAD_ARG
    with a message that names the place ("messages[3]: tool call \"x\" has no result"). The time
-   grows with the square of the number of calls, so it is only for tests and makers of transcripts.
-   */
+   grows with the square of the number of calls, so it is for tests and makers of transcripts. */
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__request_spec *spec,
                                   char *words, size_t words_size);
 
@@ -554,9 +552,9 @@ PHI__FN void phi__prefix_mark(const phi__prefix *p, phi_message *answer);
 PHI__FN const char *phi__prefix_words(phi__prefix_cause cause);
 
 /* Checks the text of an extra. PHI_BAD_ARG: the text has a fault, and `words` name it, after a
-   colon or a place. Faults are: not UTF-8, not a JSON object, a member that occurs twice, objects
-   nested too deeply, an object with more than 1024 members, and a path that the codec always writes
-   (not checked if codec is NULL). PHI_NO_MEMORY: memory ran out. Frees the memory that it takes
+   colon or a place. A text has a fault if it is not UTF-8 or not a JSON object, or if it has a
+   member twice, objects nested too deeply, an object with more than 1024 members, or a path that
+   the codec always writes (not checked if codec is NULL). PHI_NO_MEMORY: memory ran out. Frees the memory that it takes
    from `scratch`. */
 PHI__FN phi_status phi__extra_check(const phi__codec *codec, phi_memory *scratch, phi_str text,
                                     char *words, size_t words_size);
