@@ -554,8 +554,8 @@ PHI__FN const char *phi__prefix_words(phi__prefix_cause cause);
 /* Checks the text of an extra. PHI_BAD_ARG: the text has a fault, and `words` name it, after a
    colon or a place. A text has a fault if it is not UTF-8 or not a JSON object, or if it has a
    member twice, objects nested too deeply, an object with more than 1024 members, or a path that
-   the codec always writes (not checked if codec is NULL). PHI_NO_MEMORY: memory ran out. Frees the memory that it takes
-   from `scratch`. */
+   the codec always writes (not checked if codec is NULL). PHI_NO_MEMORY: memory ran out. Frees the
+   memory that it takes from `scratch`. */
 PHI__FN phi_status phi__extra_check(const phi__codec *codec, phi_memory *scratch, phi_str text,
                                     char *words, size_t words_size);
 
