@@ -109,7 +109,7 @@ static bool phi__anthropic_sends(const phi__encoder *e, const phi_message *m, si
            phi__render_is_answered(m, block, "id", refs);
 }
 
-/* Returns the index of the last block that is sent, or SIZE_MAX. */
+/* Returns the index of the last block that is sent; SIZE_MAX if none is sent. */
 static size_t phi__anthropic_last(const phi__encoder *e, const phi_message *m, uint32_t form) {
     phi_message part = *m;
     size_t last = phi__claude_last_sent(e->codec, &part);
@@ -335,9 +335,9 @@ static size_t phi__anthropic_find_or_open(phi__assembly *a, int64_t index, phi_c
     return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
 }
 
-/* Prepares an opaque block for deltas that are appended to a member. The member's name is kept in
-   draft->id, and text that the block's start has for it comes first. SIZE_MAX if earlier deltas
-   went to another member. */
+/* Prepares an opaque block for deltas that are appended to one of its members. The member's name is
+   kept in draft->id. Text that the block's start already has for the member comes first. SIZE_MAX
+   if earlier deltas went to another member. */
 static size_t phi__anthropic_member(phi__assembly *a, size_t block, const char *member) {
     phi__draft *d = &a->drafts[block];
     phi__json_found found;
@@ -448,8 +448,8 @@ static void phi__anthropic_content(phi__assembly *a, phi_str content) {
     }
 }
 
-/* Reads the message of message_start, or a whole answer. whole: also reads its blocks and its
-   end. */
+/* Reads the message of message_start, or a whole answer. If `whole` is true, also reads the blocks
+   and the end of the answer. */
 static void phi__anthropic_message_of(phi__anthropic_state *st, phi__assembly *a, phi_str raw,
                                       bool whole) {
     phi__json_cursor c;
@@ -460,8 +460,8 @@ static void phi__anthropic_message_of(phi__anthropic_state *st, phi__assembly *a
     if (m.id.at != NULL) phi__assembly_put(a, &a->response_id, m.id);
     if (m.model.at != NULL) phi__assembly_put(a, &a->model, m.model);
     if (m.diagnostics.len > 0) {
-        /* Keep cache diagnostics for the host, with the answer's id, which the next request must
-           name. An extra can ask for diagnostics. null means that there was no cache miss. */
+        /* Keep cache diagnostics for the host. An extra can ask for them; null means that there was
+           no cache miss. The answer's id is kept too, because the next request must name it. */
         phi_str json = m.diagnostics;
         phi__buf *out = &a->details;
         phi__buf_clear(out);
@@ -621,8 +621,8 @@ static bool phi__anthropic_any_opaque(const phi_message *m) {
     return false;
 }
 
-/* Returns the form bits. after: the bits for the media of an error result, which the API accepts
-   only after all results. */
+/* Returns the form bits. If `after` is true, returns the bits for the media of an error result, or
+   0 if it has none: the API accepts these media only after all results. */
 static uint32_t phi__anthropic_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__ANTHROPIC_FORM;
@@ -665,7 +665,7 @@ static void phi__anthropic_answer(phi__encoder *e, const phi_message *m, uint32_
             phi__anthropic_cited(e, i == last && !paused ? phi__render_trim_end(c->text) : c->text,
                                  whole ? c->citations : phi__str(NULL, 0));
         else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0) {
-            /* without a signature the answer was cut: the API would refuse it */
+            /* without a signature the thinking was cut: the API would refuse it */
             if (c->signature.len == 0) continue;
             if (c->redacted) {
                 phi__json_write_item(out, "{\"type\":\"redacted_thinking\"");

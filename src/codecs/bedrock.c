@@ -2,8 +2,8 @@
 
    As in anthropic.c, each message is rendered once and kept, and the role of messages is written
    around the renderings. The cache mark, a block of its own, is inserted after the last user block
-   at the end. The tools are written after the messages, when it is known if the history holds
-   calls: the API accepts calls only together with tools. */
+   at the end. The API accepts calls only together with tools, and it is known only after the
+   messages if the history holds calls. So the tools are written last. */
 #include "codecs/claude_in.h"
 #include "codecs/names_in.h"
 #include "codecs/sigv4_in.h"
@@ -25,7 +25,7 @@ enum {
 
 typedef enum phi__bedrock_choice {
     PHI__BEDROCK_INSIDE, /* text, and the blocks that the message may hold */
-    PHI__BEDROCK_BEHIND  /* the blocks that a result must not hold, sent after it */
+    PHI__BEDROCK_BEHIND  /* the blocks that a result must not hold: they are sent after it */
 } phi__bedrock_choice;
 
 /* The state of a stream's decoder. It starts as zeroed memory. */
@@ -47,7 +47,8 @@ enum {
         1024 /* bytes at each end of a document that are hashed for its name */
 };
 
-/* Writes an image, audio or document block of item `at`. ordinal: its index among documents. */
+/* Writes an image, audio or document block of item `at`. `ordinal` is the index of a document among
+   the documents. */
 static void phi__bedrock_block(phi__encoder *e, const phi_content *c, size_t at, size_t ordinal) {
     bool image = c->kind == PHI_CONTENT_IMAGE, document = c->kind == PHI_CONTENT_DOCUMENT;
     bool text = document && c->data.len == 0;
@@ -651,8 +652,8 @@ static bool phi__bedrock_answer(phi__bedrock_state *st, phi__assembly *a, phi_st
 
 /* ---- for the codec ---- */
 
-/* Reads an event. name: the event's type, or '!' and an exception's type. If name is empty, the
-   JSON has the type. */
+/* Reads an event. `name` is the event's type, or '!' and an exception's type. If `name` is empty,
+   the JSON has the type. */
 static void phi__bedrock_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     if (a->no_memory || st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
@@ -724,8 +725,8 @@ static bool phi__bedrock_marks(const phi__encoder *e, phi__mark mark) {
            !phi__bedrock_id_has(e, "3-5-sonnet-20240620");
 }
 
-/* True if marks last an hour, as Claude accepts since 4.5. For an ARN the host's setting
-   decides. */
+/* True if cache marks last an hour. Claude accepts such marks since 4.5. For an ARN the host's
+   setting decides. */
 static bool phi__bedrock_hour(const phi__encoder *e) {
     uint32_t version = phi__claude_of(phi_str_of(e->spec->model->id)).version;
     return e->spec->cache.one_hour && (version >= 405 || version == 0);
@@ -947,8 +948,8 @@ static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
 }
 
 /* Writes the tools. If the history has calls, the API refuses a request without tools, so a
-   placeholder is sent. The API has no choice "none". Its default is "auto", and only some models
-   know the field. */
+   placeholder is sent. The API has no tool choice "none". "auto" is its default, and is written
+   only for Claude, because only some models know the field. */
 static void phi__bedrock_put_tools(phi__encoder *e) {
     const phi__request_spec *spec = e->spec;
     phi__claude_plan plan = phi__bedrock_plan(e);
@@ -1084,8 +1085,8 @@ static phi__format_way phi__bedrock_format_way(const phi__request_spec *spec) {
     return phi__bedrock_claude(spec->model) ? phi__claude_format_way(spec) : PHI__FORMAT_REFUSED;
 }
 
-/* All models accept documents, except Nova Micro ("Supported models and model features" of the
-   Converse API, November 2026) and gpt-oss, which accepts only text. Voxtral and Nova Omni accept
+/* All models accept documents, except two that accept only text: Nova Micro ("Supported models and
+   model features" of the Converse API, November 2026) and gpt-oss. Voxtral and Nova Omni accept
    audio. */
 static uint32_t phi__bedrock_media(const phi_model *model) {
     phi_str id = phi_str_of(model->id);

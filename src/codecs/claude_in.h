@@ -35,8 +35,8 @@ typedef struct phi__claude_plan {
     uint32_t max_tokens, budget;
 } phi__claude_plan;
 
-/* Appends a message's blocks to the open message of its role, in either protocol. is_system: the
-   message is an update that is sent as a system message. */
+/* Appends a message's blocks to the open message of its role, in either protocol. `is_system` is
+   true if the message is an update that is sent as a system message. */
 static inline void phi__claude_append(phi__encoder *e, const phi_message *m, bool is_system,
                                       phi_str blocks) {
     phi_role role = m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT
@@ -54,24 +54,26 @@ static inline void phi__claude_append(phi__encoder *e, const phi_message *m, boo
 PHI__FN bool phi__claude_late_version(phi_str api_version);
 PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec);
 
-/* As phi__claude_plan_of, but looks at the messages too. With a budget the API requires that the
-   message whose calls were just answered begins with thinking. If it does not, no thinking is
-   requested. */
+/* As phi__claude_plan_of, but looks at the messages too. If thinking has a budget, the API requires
+   that the message whose calls were just answered begins with thinking. If that message does not,
+   no thinking is requested. */
 PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e);
 
-/* Write ,"thinking":{...} and ,"output_config":{...}, if needed. with_format: also the answer's
-   format. */
+/* Write ,"thinking":{...} and ,"output_config":{...}, if needed. If with_format is true, the latter
+   includes the answer's format. */
 PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p);
 PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
 
-/* Returns PHI__TAKES_ bits: no seed, and no sampling settings if the request thinks or the model or
-   API version refuses them. api_version: Anthropic's; empty for Bedrock. */
+/* Returns the PHI__TAKES_ bits of a request. A seed is never accepted. Sampling settings are not
+   accepted if the request thinks, or if the model or the API version refuses them. `api_version` is
+   Anthropic's, and empty for Bedrock. */
 PHI__FN uint32_t phi__claude_takes_of(const phi__claude_plan *p, phi_str api_version);
 
 /* For phi__codec_settings. */
 PHI__FN phi_thinking phi__claude_level(const phi_model *model, phi_thinking wanted);
 
-/* Returns the last sent block of a message, or SIZE_MAX. Thinking must not be the last block. */
+/* Returns the last sent block of a message; SIZE_MAX if no block is sent. Thinking must not be the
+   last block. */
 PHI__FN size_t phi__claude_last_sent(const phi__codec *codec, const phi_message *m);
 
 /* For phi__codec_rules. Claude supports schemas in its strict form since 4.5. Since 4.6 the last

@@ -21,8 +21,8 @@ typedef struct phi__queries {
 /* Returns a protocol's row, or NULL if it has none. */
 PHI__FN const phi__queries *phi__queries_of(const phi__codec *codec);
 
-/* Append the URL. False if `url` is no model call's URL of this protocol, or the protocol has no
-   such query. page: the cursor; empty for the first page. */
+/* Append the URL. False if `url` is no model call's URL of this protocol, or if the protocol has no
+   such query. `page` is the cursor of a page, and empty for the first page. */
 PHI__FN bool phi__queries_models_url(const phi__queries *q, phi_str url, phi_str page,
                                      phi__buf *out);
 PHI__FN bool phi__queries_count_url(const phi__queries *q, phi_str url, phi__buf *out);
@@ -31,7 +31,7 @@ PHI__FN bool phi__queries_count_url(const phi__queries *q, phi_str url, phi__buf
    *out is their text, without the braces. False if the body is no object. */
 PHI__FN bool phi__queries_members(const phi__queries *q, char *body, size_t len, phi_str *out);
 
-/* Appends the text that comes before the members. any: true if members follow. */
+/* Appends the text that comes before the members. `any` is true if members follow. */
 PHI__FN void phi__queries_before(const phi__queries *q, const phi_model *model, bool any,
                                  phi__buf *out);
 

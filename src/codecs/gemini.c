@@ -114,8 +114,8 @@ static void phi__gemini_opaque_user(phi__encoder *e, const phi_content *c) {
     phi__gemini_parts_opaque(e, c, true);
 }
 
-/* Returns the number of media blocks that are sent inside a result, or if not `inside`, after
-   it. */
+/* Returns the number of media blocks that are sent inside a result, or, if `inside` is false, of
+   those that are sent after it. */
 static size_t phi__gemini_blocks(const phi__encoder *e, const phi_message *m, bool inside) {
     size_t n = 0;
     for (size_t i = 0; i < m->content_count; i++)
@@ -316,7 +316,7 @@ static size_t phi__gemini_block(phi__assembly *a, const phi__gemini_part *p) {
     return phi__assembly_current(a, kind);
 }
 
-/* Adds the text of a part. Returns its block if the part is only text, else SIZE_MAX. */
+/* Adds the text of a part. Returns its block if the part is only text, otherwise SIZE_MAX. */
 static size_t phi__gemini_text(phi__assembly *a, const phi__gemini_part *p) {
     if (p->text.len == 0 && p->signature.len == 0) return SIZE_MAX;
     size_t block = phi__gemini_block(a, p);
@@ -421,9 +421,9 @@ static void phi__gemini_opaque(phi__gemini_state *st, phi__assembly *a, phi_str 
 
 /* ---- citations ---- */
 
-/* Adds metadata to the citations of a block. replaces: removes earlier metadata of this kind,
-   because lists of sources grow from chunk to chunk. Citations concern only the chunk's own
-   text. */
+/* Adds metadata to the citations of a block. If `replaces` is true, first removes earlier metadata
+   of this kind, because lists of sources grow from chunk to chunk. Citations concern only the
+   chunk's own text. */
 static void phi__gemini_cite_as(phi__assembly *a, size_t block, const char *start, phi_str raw,
                                 bool replaces) {
     phi__buf *list = &a->drafts[block].citations;
@@ -475,8 +475,8 @@ static void phi__gemini_cite(phi__assembly *a, const phi__gemini_chunk *k) {
     phi__gemini_cite_as(a, block, "{\"urlContextMetadata\":", k->fetched, true);
 }
 
-/* Reads a chunk's parts. If they are one piece of text, sets *text and returns its block; else
-   SIZE_MAX. */
+/* Reads a chunk's parts. If they are one piece of text, sets *text and returns its block. Otherwise
+   returns SIZE_MAX. */
 static size_t phi__gemini_parts(phi__gemini_state *st, phi__assembly *a, phi_str raw,
                                 phi__json_text *text) {
     phi__json_cursor c;
@@ -719,8 +719,8 @@ static void phi__gemini_append(phi__encoder *e, const phi_message *m, size_t at,
 
 /* ---- around the messages ---- */
 
-/* Returns the nearest level that the model accepts. Models before 3 have budgets, and XHIGH is the
-   highest level with one. One later model knows XHIGH. */
+/* Returns the nearest level that the model accepts. Models before 3 have budgets, for levels up to
+   XHIGH. Of the later models, only one knows XHIGH. */
 static phi_thinking phi__gemini_takes_level(const phi_model *model, phi_thinking wanted) {
     phi_thinking highest =
         phi__gemini_version(model) < 30 || phi__gemini_has(model, "gemini-4-hydrogen")

@@ -2,8 +2,8 @@
 
    The server stores nothing: a request holds the whole history as a list of steps. A message is
    rendered to its steps once and kept. The model's own steps go back in their places. The server
-   refuses a call without a signed thought before it, and steps of hosted tools that are not
-   complete. Sources: Google's documentation and SDKs, November 2026. */
+   refuses a call that no signed thought precedes. It also refuses incomplete steps of hosted tools.
+   Sources: Google's documentation and SDKs, November 2026. */
 #include "codecs/gemini_in.h"
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
@@ -78,8 +78,8 @@ static bool phi__interactions_merge_has(const phi__interactions_merging *m, cons
     return false;
 }
 
-/* Writes the merged object without an empty signature. Adds the type of a search, which streams
-   leave out. Otherwise the API would refuse the object. */
+/* Writes the merged object without an empty signature, and adds the type of a search, because
+   streams leave it out. Without these changes the API would refuse the object. */
 static void phi__interactions_merge_join(phi__buf *out, const phi__interactions_merging *m,
                                          bool search) {
     phi__buf_char(out, '{');
@@ -236,7 +236,7 @@ static void phi__interactions_usage(phi__interactions_state *st, phi__assembly *
     a->usage.reasoning = st->thoughts;
 }
 
-/* Returns the latest open block of a kind at the step's index, or SIZE_MAX. */
+/* Returns the latest open block of a kind at the step's index; SIZE_MAX if there is none. */
 static size_t phi__interactions_find(const phi__assembly *a, phi_content_kind kind, int64_t index) {
     for (size_t i = a->count; i > 0; i--) {
         const phi__draft *d = &a->drafts[i - 1];
@@ -258,7 +258,7 @@ static void phi__interactions_annotate(phi__assembly *a, size_t block, phi_str a
     while (phi__json_cursor_next_raw(&c, &one)) phi__assembly_cite(a, block, one);
 }
 
-/* Keeps an item of the model's output, which is no text, as an opaque step. */
+/* Keeps an item of the model's output that is no text as an opaque step. */
 static void phi__interactions_media_step(phi__assembly *a, phi__json_text type, phi_str raw,
                                          int64_t index) {
     phi__buf step, name;
@@ -616,8 +616,8 @@ static void phi__interactions_user(phi__encoder *e, const phi_message *m) {
         phi__buf_clear(&e->scratch);
 }
 
-/* Writes a result. Every model accepts a string. With media it is a list, which models since 3
-   accept. */
+/* Writes a result. Without media it is a string, which every model accepts. With media it is a
+   list, which models since 3 accept. */
 static void phi__interactions_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool media = phi__gemini_three(e) && phi__render_any(e, m, PHI__RENDER_BLOCK);
@@ -707,7 +707,7 @@ static void phi__interactions_render(phi__encoder *e, const phi_message *m, size
 
 /* ---- around the messages ---- */
 
-/* Models before 3.7 accept sampling settings; those since 3 only while they do not think. */
+/* Models before 3.7 accept sampling settings, but models since 3 only while they do not think. */
 static uint32_t phi__interactions_takes(const phi__request_spec *spec) {
     int version = phi__gemini_version(spec->model);
     bool thinks = spec->model->reasoning && spec->thinking != PHI_THINKING_OFF;

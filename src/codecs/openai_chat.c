@@ -19,8 +19,9 @@ static phi__id_rule phi__chat_id_rule(const phi_model *model) {
     return (model->quirks & PHI_QUIRK_ID_9) != 0 ? PHI__ID_9 : PHI__ID_40;
 }
 
-/* Returns the items of an opaque block that consists of one list. start: the block's JSON before
-   the items. Empty if the block has another form or is broken. Uses and resets e->arena. */
+/* Returns the items of an opaque block that consists of one list, or an empty text if the block has
+   another form or is broken. `start` is the block's JSON before the items. Uses and resets
+   e->arena. */
 static phi_str phi__chat_opaque(phi__encoder *e, const phi_content *c, const char *start) {
     const phi_str none = {NULL, 0};
     phi_str json = c->replay;
@@ -34,8 +35,8 @@ static phi_str phi__chat_opaque(phi__encoder *e, const phi_content *c, const cha
 #define PHI__CHAT_CALLS "{\"tool_calls\":["
 #define PHI__CHAT_PARTS "{\"content\":["
 
-/* Writes the annotations of files that OpenRouter has read. With them OpenRouter does not read a
-   file again, and it asks to send them back ("PDF Inputs", November 2026). */
+/* Writes the annotations of files that OpenRouter has read. OpenRouter asks to send them back, and
+   then does not read the files again ("PDF Inputs", November 2026). */
 static void phi__chat_put_annotations(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool open = false;
@@ -150,8 +151,8 @@ static bool phi__chat_thinking_parts(phi__encoder *e, const phi_message *m) {
     return true;
 }
 
-/* Writes reasoning_details or thinking_blocks unchanged, in place of the reasoning text. start: the
-   first bytes of the replay, from "{" up to the list's bracket. */
+/* Writes reasoning_details or thinking_blocks unchanged, in place of the reasoning text. `start` is
+   the beginning of the replay, from "{" up to the list's bracket. */
 static bool phi__chat_put_details(phi__buf *out, const phi_message *m, const char *start) {
     size_t n = strlen(start);
     bool any = false;
@@ -756,8 +757,8 @@ static void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
 
 /* ---- requests ---- */
 
-/* The settings that a message's rendering depends on, as bits of phi__rendered.form. The
-   form also has PHI__CHAT_FORM_QUIRKS, and the PHI__MEDIA_ bits as its lowest. */
+/* The settings that a message's rendering depends on, as bits of phi__rendered.form. The form also
+   has the bits of PHI__CHAT_FORM_QUIRKS. Its lowest bits are the PHI__MEDIA_ bits. */
 enum {
     PHI__CHAT_FORM = 1 << 30,
     PHI__CHAT_ORIGIN = 1 << 29,   /* the same model made the message: send reasoning */
@@ -766,8 +767,8 @@ enum {
     PHI__CHAT_NO_GIF = 1 << 26    /* text replaces GIFs (Ollama) */
 };
 
-/* The quirks that change the rendering of a message, and are below PHI__CHAT_NO_GIF. A quirk above
-   needs a bit of that enum, which phi__chat_form sets. */
+/* The quirks below PHI__CHAT_NO_GIF that change the rendering of a message. For a quirk above it,
+   phi__chat_form must set a bit of the enum above. */
 #define PHI__CHAT_FORM_QUIRKS                                                                      \
     (PHI_QUIRK_TOOL_NAME_IN_RESULT | PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_REASONING_REQUIRED |   \
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_ID_9 | PHI_QUIRK_THINKING_PARTS |                         \
@@ -790,8 +791,8 @@ static bool phi__chat_claude_thinks(const phi__request_spec *spec) {
            phi__str_is(phi_str_of(spec->model->provider), "litellm");
 }
 
-/* Writes the comma before a message. Between tool and user, some servers require another message,
-   which is written first. */
+/* Writes the comma before a message. Between a tool's message and a user's message, some servers
+   require an assistant's message, which is then written first. */
 static void phi__chat_before(phi__encoder *e, phi_role role) {
     if (e->open_role != (phi_role)0) phi__encode_glue(e, "]}");
     e->open_role = (phi_role)0;
@@ -1061,9 +1062,9 @@ static phi_status phi__chat_format_fit(phi__request_spec *spec, phi_arena *arena
 /* ---- the codec ---- */
 
 /* Returns media by provider and model name, because servers refuse unknown parts. OpenAI,
-   OpenRouter and LiteLLM accept PDFs, OpenRouter also as URLs (announcement "Audio Inputs and PDF
-   URLs for Apps"). Models with audio in their names accept it, except at Mistral, whose form
-   differs. */
+   OpenRouter and LiteLLM accept PDFs, and OpenRouter also accepts them as URLs (announcement "Audio
+   Inputs and PDF URLs for Apps"). Models with audio in their names accept audio, except at Mistral,
+   whose form differs. */
 static uint32_t phi__chat_media(const phi_model *model) {
     static const char *const hears[] = {"audio", "omni", "voxtral", "ultravox"};
     phi_str provider = phi_str_of(model->provider), id = phi_str_of(model->id);

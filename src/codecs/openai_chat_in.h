@@ -86,7 +86,7 @@ PHI__FN void phi__chat_thinking_add(phi__assembly *a, phi__json_text text, const
 PHI__FN void phi__chat_thinking_list(phi__assembly *a, phi__json_cursor *c, size_t *n);
 
 /* Reads reasoning_details or thinking_blocks, as named by `member`. Their text is thinking, unless
-   another member had the same text (`spoken`). */
+   another member had the same text; `spoken` is true in this case. */
 PHI__FN void phi__chat_thinking_details(phi__chat_state *st, phi__assembly *a, phi_str raw,
                                         const char *member, bool spoken);
 PHI__FN void phi__chat_thinking_end_details(phi__chat_state *st, phi__assembly *a);
@@ -98,13 +98,15 @@ PHI__FN void phi__chat_text_add(phi__chat_text *t, phi__assembly *a, phi__json_t
 PHI__FN void phi__chat_text_end(phi__chat_text *t, phi__assembly *a, phi__chat_ending ending);
 
 /* In openai_chat_text.c. Reads a whole text as calls and opens their blocks. False if the text is
-   no call. known: only calls of the request's tools count. cut: the text ends inside a call. */
+   no call. If `known` is true, only calls of the request's tools count. `cut` must be true if the
+   text ends inside a call. */
 PHI__FN bool phi__chat_calls_of(phi__assembly *a, phi_str text, bool known, bool cut);
 
 /* In openai_chat_kept.c. Reads a member's value. True if phi must keep this member. */
 PHI__FN bool phi__chat_kept_wants(phi__json_cursor *c, phi__json_text key, phi_str *raw);
 
-/* Returns the last block that is not an opaque block still collecting members, or SIZE_MAX. */
+/* Returns the last block, skipping opaque blocks that still collect members. SIZE_MAX if there is
+   none. */
 PHI__FN size_t phi__chat_kept_last(const phi__assembly *a);
 
 /* As phi__assembly_current, but skips opaque blocks that still collect members. */

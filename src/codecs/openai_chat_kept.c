@@ -99,7 +99,7 @@ static void phi__chat_kept_merge_members(phi__chat_merge *p, phi_json *into, con
     }
 }
 
-/* Finds the item of a list whose member "index" equals the one of `item`, or NULL. */
+/* Finds the item of a list whose member "index" equals that of `item`. NULL if there is none. */
 static phi_json *phi__chat_kept_indexed(const phi_json *list, const phi_json *item) {
     const phi_json *index = phi_json_get(item, "index");
     phi_json *old;
@@ -206,7 +206,7 @@ PHI__FN void phi__chat_kept_close(phi__assembly *a, size_t block) {
         else if (status == PHI_OK)
             phi__assembly_set(a, &d->replay, text);
         else
-            d->incomplete = true; /* inside the block's object the value is nested too deeply */
+            d->incomplete = true; /* inside the block's object, the value is nested too deeply */
         phi__buf_free(&d->bytes);
         phi_arena_reset(&a->scratch, mark);
     }
@@ -244,8 +244,9 @@ static bool phi__chat_kept_is(const phi__assembly *a, size_t block, uint64_t nam
     return d->kind == PHI_CONTENT_OPAQUE && d->key < 0 && d->open && d->kept == name;
 }
 
-/* Adds a member or a piece of it. *block is the block of the delta's previous member, which is
-   often the same member, or SIZE_MAX. *n counts the members that differ from the previous one. */
+/* Adds a member or a piece of it. *block is the block of the delta's previous member, or SIZE_MAX
+   if there is none. Often this is the block of the same member. *n counts the members that differ
+   from the previous one. */
 static void phi__chat_kept_member(phi__assembly *a, phi__json_text key, phi_str raw, size_t *block,
                                   size_t *n) {
     uint64_t hash = phi__assembly_hash(a, key) | 1;

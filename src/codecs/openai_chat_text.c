@@ -8,10 +8,10 @@
 
 /* ---- tool calls that a model wrote as text ----
 
-   There are three forms: {"name":...,"arguments":{...}}, also with the member names of other
-   templates, alone, in sequence or in an array;
-   <function=name><parameter=key>value</parameter></function>; and name[ARGS]{...}. Either the whole
-   text is calls or none of it. See docs/local_models.md. */
+   There are three forms. The first is {"name":...,"arguments":{...}}, also with the member names of
+   other templates. Such objects come alone, in sequence or in an array. The second form is
+   <function=name><parameter=key>value</parameter></function>, and the third is name[ARGS]{...}.
+   Either the whole text is calls or none of it. See docs/local_models.md. */
 
 typedef struct phi__chat_made {
     phi_str name, arguments;
@@ -108,8 +108,8 @@ static bool phi__chat_calls_value(phi__chat_read *r, const char **at, const char
 
 /* ---- functions with parameters ---- */
 
-/* Appends a parameter's value, without the line feeds at its ends. It is written as JSON if it is
-   JSON and the schema declares another type than string, else as a string. */
+/* Appends a parameter's value, without the line feeds at its ends. If the value is JSON and the
+   schema declares another type than string, it is appended as JSON, otherwise as a string. */
 static void phi__chat_calls_put(phi__chat_read *r, phi__buf *out, phi_str value,
                                 const phi_json *schema, phi_str key) {
     const phi_json *property = phi__json_get_n(phi_json_get(schema, "properties"), key);
@@ -532,7 +532,7 @@ static void phi__chat_text_byte(phi__chat_text *t, char c) {
         t->depth--;
 }
 
-/* Returns the position of the closing tag outside JSON strings, or SIZE_MAX. */
+/* Returns the position of the closing tag outside JSON strings; SIZE_MAX if there is none. */
 static size_t phi__chat_text_close(phi__chat_text *t, const phi__assembly *a, const char *close,
                                    bool json) {
     size_t len = a->held.bytes.len;
@@ -737,7 +737,8 @@ static void phi__chat_text_enter(phi__chat_text *t, phi__chat_mode mode) {
     t->quoted = t->escaped = t->opened = t->closed = t->fenced = false;
 }
 
-/* True if the text at t->at begins a line and may be calls as JSON. *some: more text is needed. */
+/* True if the text at t->at begins a line and may be calls as JSON. Sets *some if more text is
+   needed. */
 static bool phi__chat_text_at_json(const phi__chat_text *t, const phi__assembly *a, bool *some) {
     phi_str text = phi__chat_text_held(a, t->at, a->held.bytes.len);
     if (t->inside_line || t->ticks > 0 || t->at < t->no_json || !phi__chat_text_wants_calls(t, a))

@@ -6,19 +6,21 @@
 #include "wire/codec_in.h"
 
 /* Appends the texts of a message, joined by line feeds, to the scratch buffer as the inside of a
-   JSON string. blank: includes blank texts. Returns true if there was any text. */
+   JSON string. If `blank` is true, includes blank texts. Returns true if there was any text. */
 PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m, bool blank);
 
-/* True if any block of a user's message is sent, or a line of text replaces one. */
+/* True if any block of a user's message is sent, or if a line of text replaces a block. */
 PHI__FN bool phi__openai_says(const phi__encoder *e, const phi_message *m);
 
 /* Writes a data URL in quotes, such as "data:application/pdf;base64,...", to the scratch buffer. */
 PHI__FN void phi__openai_data_url(phi__encoder *e, const phi_content *c);
 
-/* Returns the API's word for the thinking level, or NULL to send none. openai: at OpenAI itself. */
+/* Returns the API's word for the thinking level. NULL: send no level. `openai` is true at OpenAI
+   itself. */
 PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai);
 
-/* Returns the thinking level that is sent for the wanted one. openai: at OpenAI itself. */
+/* Returns the thinking level that is sent if `wanted` is requested. `openai` is true at OpenAI
+   itself. */
 PHI__FN phi_thinking phi__openai_level(const phi_model *model, phi_thinking wanted, bool openai);
 
 /* Writes "prompt_cache_key" to the scratch buffer if there is a session. */
@@ -56,7 +58,7 @@ typedef struct phi__kept_grown {
 PHI__FN phi_status phi__kept_append(phi_arena *arena, phi__kept_grown *grown, phi_json *old,
                                     const phi_json *more);
 
-/* Returns the index of the latest text block of an answer, or SIZE_MAX. */
+/* Returns the index of the latest text block of an answer; SIZE_MAX if there is none. */
 PHI__FN size_t phi__kept_text(const phi__assembly *a);
 
 /* True if an opaque block came from one of two protocols that share a wire. Ignores case. */

@@ -2,10 +2,11 @@
 
    A request holds the transcript as a list of items. Each message is rendered to its items once and
    kept. The server stores nothing. Reasoning items go back unchanged, directly before the item they
-   produced, and only to the model that made them. The server refuses a reasoning item without the
-   item that follows it, and an item with an id without its reasoning item. Opaque items go back
-   byte for byte. OpenAI and Azure speak the same wire, so each accepts opaque items of the other,
-   except items with encrypted content: only the server that encrypted it can read it. */
+   produced, and only to the model that made them. The server refuses a reasoning item if the item
+   that follows it is missing. It also refuses an item with an id if its reasoning item is missing.
+   Opaque items go back byte for byte. OpenAI and Azure speak the same wire, so each accepts opaque
+   items of the other, except items with encrypted content: only the server that encrypted it can
+   read it. */
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
 
@@ -139,8 +140,9 @@ static void phi__resp_kept_part(phi__json_cursor *c, phi__resp_part *part) {
                               !PHI__TEXT_IS(part->type, "refusal"));
 }
 
-/* True if one text block cannot hold the parts: a part has an unknown type or member, or one of
-   several parts has citations, which count from the start of their part. */
+/* True if one text block cannot hold the parts. This is so if a part has an unknown type or member.
+   It is also so if there are several parts and one has citations, because citations count from the
+   start of their part. */
 static bool phi__resp_kept_is_more(phi_str content) {
     phi__resp_part part;
     phi__json_cursor c;
@@ -181,8 +183,8 @@ static void phi__resp_kept_json(phi__buf *out, const char *key, phi_str json) {
     phi__records_str(out, key, json);
 }
 
-/* Writes the data that the next request sends back for a finished text or call, to draft->replay:
-   an object of the strings "id", "phase", "more" (the item's unread members, separated by commas)
+/* Writes to draft->replay the data of a finished text or call that the next request sends back. It
+   is an object of strings: "id", "phase", "more" (the item's unread members, separated by commas)
    and "parts" (its content, if phi__resp_kept_is_more). The last two hold unchanged JSON. */
 static void phi__resp_kept_item(phi__assembly *a, size_t block, const phi__resp_output_item *item) {
     phi__draft *d = &a->drafts[block];
@@ -237,8 +239,9 @@ static phi__resp_key phi__resp_item_key(const phi__resp_output_item *item, int64
     return phi__resp_key_of(item->id.len > 0 ? item->id : item->call_id, index);
 }
 
-/* Returns how well a block fits a key: 4 by id and index, 3 by id, 2 by index, 1 if the block is
-   open and shares neither an id nor an index with the key to compare, 0 if it does not fit. */
+/* Returns how well a block fits a key. 4: id and index are equal. 3: the ids are equal. 2: the
+   indexes are equal. 1: the block is open, and neither ids nor indexes can be compared, because the
+   block or the key lacks them. 0: the block does not fit. */
 static int phi__resp_fits(const phi__draft *d, phi__resp_key key) {
     bool id = key.id != 0 && d->item == key.id;
     bool index = key.index >= 0 && d->key == key.index;
@@ -485,8 +488,8 @@ static void phi__resp_arguments_done(phi__assembly *a, const phi__resp_event *ev
     phi__resp_whole_text(a, block, &item);
 }
 
-/* Replaces a reasoning item with a later copy that has the encrypted content. Azure may send that
-   content only in the final response. */
+/* Replaces a reasoning item with a later copy that has the encrypted content, because Azure may
+   send this content only in the final response. */
 static void phi__resp_fill_reasoning(phi__assembly *a, const phi__resp_output_item *item) {
     uint64_t id = phi__resp_key_of(item->id, -1).id;
     if (id == 0 || !phi__resp_encrypted(item->raw)) return;
@@ -732,7 +735,8 @@ static phi__resp_opaque phi__resp_look(phi__encoder *e, const phi_content *c) {
     return out;
 }
 
-/* Writes an item byte for byte. bare: without its id, which names reasoning that is not sent. */
+/* Writes an item byte for byte. If `bare` is true, leaves out the item's id, because it names
+   reasoning that is not sent. */
 static void phi__resp_put_opaque(phi__encoder *e, const phi_content *c, bool bare) {
     static const char *const id[] = {"id", NULL};
     phi__json_write_comma(&e->scratch);
@@ -891,8 +895,8 @@ static bool phi__resp_whole_reasoning(phi__encoder *e, const phi_message *m) {
     return true;
 }
 
-/* Writes a string of the block's replay as a member. False if the replay has no such string, or it
-   is too long or does not start with the prefix. */
+/* Writes a string of the block's replay as a member. False if the replay has no such string, or if
+   the string is too long or does not start with the prefix. */
 static bool phi__resp_member(phi__encoder *e, const phi_content *c, const char *key,
                              const char *prefix) {
     phi_arena_mark mark = phi_arena_save(e->arena);
@@ -908,7 +912,8 @@ static bool phi__resp_member(phi__encoder *e, const phi_content *c, const char *
 }
 
 /* Returns the JSON that the block's replay holds as a string, in the arena; empty if there is none.
-   object: the JSON is the members of an object, without braces; else it is an array. */
+   If `object` is true, the JSON consists of the members of an object, without braces. Otherwise it
+   is an array. */
 static phi_str phi__resp_kept(phi__encoder *e, const phi_content *c, const char *key, bool object) {
     const phi_str none = {NULL, 0};
     phi_json *root = NULL;
@@ -964,7 +969,8 @@ static void phi__resp_content(phi__encoder *e, const phi_content *c, bool kin) {
     phi_arena_reset(e->arena, mark);
 }
 
-/* Writes the kept members that phi does not read. kin: this wire made the message. */
+/* Writes the kept members that phi does not read. Does nothing if `kin` is false: another wire made
+   the message. */
 static void phi__resp_more(phi__encoder *e, const phi_content *c, bool kin) {
     phi_arena_mark mark = phi_arena_save(e->arena);
     phi_str more = {NULL, 0};
@@ -973,7 +979,8 @@ static void phi__resp_more(phi__encoder *e, const phi_content *c, bool kin) {
     phi_arena_reset(e->arena, mark);
 }
 
-/* True if a block becomes an item of the request. bare: the message's reasoning is not sent. */
+/* True if a block becomes an item of the request. `bare` is true if the message's reasoning is not
+   sent. */
 static bool phi__resp_sends(phi__encoder *e, const phi_content *c, bool kin, bool bare) {
     phi__resp_opaque look;
     switch (c->kind) {
@@ -992,7 +999,8 @@ static bool phi__resp_sends(phi__encoder *e, const phi_content *c, bool kin, boo
     }
 }
 
-/* Writes an answer. kin: a model of this wire made it. same: this very model made it. */
+/* Writes an answer. `kin` is true if a model of this wire made it, and `same` if this very model
+   made it. */
 static void phi__resp_assistant(phi__encoder *e, const phi_message *m, bool same, bool kin) {
     bool bare = false;
     size_t from = 0;
@@ -1040,7 +1048,7 @@ static void phi__resp_assistant(phi__encoder *e, const phi_message *m, bool same
     }
 }
 
-/* Returns the form bits. With `after` there are none, because results hold their media
+/* Returns the form bits. If `after` is true, returns 0, because results hold their media
    themselves. */
 static uint32_t phi__resp_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
@@ -1075,7 +1083,7 @@ static bool phi__resp_at_openai(const phi_model *model) {
 }
 
 /* Models that do not reason refuse "include" and "reasoning". An unknown model at OpenAI gets both
-   only with a level. */
+   only if a thinking level is set. */
 static void phi__resp_put_thinking(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     bool openai = phi__resp_at_openai(e->spec->model);

@@ -153,7 +153,7 @@ PHI__FN void phi__queries_before(const phi__queries *q, const phi_model *model, 
 
 /* ---- answers ---- */
 
-/* Returns the first of the members that is a number above 0, or 0. */
+/* Returns the first of the members that is a number above 0. Returns 0 if there is none. */
 static uint64_t phi__queries_number(const phi_json *item, const char *const *names, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const phi_json *value = phi_json_path(item, names[i]);

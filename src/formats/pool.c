@@ -5,7 +5,7 @@
 
 enum {
     PHI__POOL_TEXT = 4096, /* bytes of text taken from the arena at once */
-    PHI__POOL_NODES = 16   /* nodes taken from the arena at once, at most */
+    PHI__POOL_NODES = 16   /* max. nodes taken from the arena at once */
 };
 
 PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left, uint32_t meta) {

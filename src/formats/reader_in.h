@@ -16,8 +16,8 @@ static inline unsigned phi__reader_digit(char c) {
 /* Returns a zeroed node. `left` bytes of the text are still unread. NULL: no memory. */
 PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left, uint32_t meta);
 
-/* Makes room at *to for `more` bytes and a terminator, and moves the text from *text on there. At
-   most `left` bytes will follow. False if there is no memory. */
+/* Makes room at *to for `more` bytes and a terminator. Moves the text that begins at *text to the
+   new room. At most `left` bytes will follow. False if there is no memory. */
 PHI__FN bool phi__pool_room(phi__pool *pool, phi_arena *arena, char **text, char **to, size_t more,
                             size_t left);
 

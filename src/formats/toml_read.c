@@ -7,10 +7,10 @@
 enum {
     PHI__TOML_DEPTH = 512,           /* max. levels of nesting, by default */
     PHI__TOML_NAMES_FIRST = 64,      /* slots of the first hash table */
-    PHI__TOML_FRACTION = 9,          /* digits of a fraction that are kept */
-    PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most: the limit of phi__toml_name.section */
-    PHI__TOML_KEY_MOST = 0xffffff,   /* bytes of a key: the limit of a node's meta */
-    PHI__TOML_NUMBER_MOST = 65536,   /* bytes of a number; bounds the work of one step */
+    PHI__TOML_FRACTION = 9,          /* max. digits of a fraction that are kept */
+    PHI__TOML_SECTIONS = 0x1fffffff, /* max. headers: the limit of phi__toml_name.section */
+    PHI__TOML_KEY_MOST = 0xffffff,   /* max. bytes of a key: the limit of a node's meta */
+    PHI__TOML_NUMBER_MOST = 65536,   /* max. bytes of a number; bounds the work of one step */
     PHI__TOML_DATE_MOST = 36         /* bytes of a canonical date with its terminator */
 };
 

@@ -9,7 +9,7 @@ typedef struct phi__toml_writer {
     phi_status status;
 } phi__toml_writer;
 
-enum { PHI__TOML_LINE_MOST = 80 }; /* bytes of an array that is written in one line */
+enum { PHI__TOML_LINE_MOST = 80 }; /* max. bytes of an array that is written in one line */
 
 /* Returns PHI_OK, PHI_NO_MEMORY, or the status with which a value was refused. */
 static phi_status phi__toml_put_status(const phi__toml_writer *w) {
@@ -179,7 +179,8 @@ static void phi__toml_put_header(phi__toml_writer *w, bool list) {
 
 static void phi__toml_put_member(phi__toml_writer *w, const phi_json *node, uint32_t depth);
 
-/* Writes the values of a table, then the tables in it. Stops below PHI_JSON_MAX_DEPTH. */
+/* Writes the values of a table, then the tables in it. Refuses tables deeper than
+   PHI_JSON_MAX_DEPTH. */
 static void phi__toml_put_table(phi__toml_writer *w, const phi_json *table, uint32_t depth) {
     phi_json_iter it = phi_json_each(table);
     if (depth > PHI_JSON_MAX_DEPTH) {

@@ -101,8 +101,8 @@ PHI__FN bool phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *wh
 
 PHI__FN bool phi__yaml_too_big(phi__yaml_reader *r, const char *what);
 
-/* Returns the bytes of the printable character at `at`, which is before the end. 0: it is not
-   printable, and an error was recorded. Line breaks are not printable. */
+/* Returns the length in bytes of the printable character at `at`, which is before the end. 0: the
+   character is not printable, and an error was recorded. Line breaks are not printable. */
 PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted);
 
 /* Makes room for `more` bytes of the scalar's text and a terminator. */

@@ -109,7 +109,7 @@ static void phi__yaml_end(phi__yaml_reader *r) {
 /* ---- the core schema of YAML 1.2.2, chapter 10.3: the value of a scalar's text ---- */
 
 #define PHI__YAML_TOO_LARGE UINT32_MAX /* replaces the kind if the number is too large */
-#define PHI__YAML_NUMBER_MOST 1024u    /* bytes of a number in a form that JSON does not have */
+#define PHI__YAML_NUMBER_MOST 1024u /* max. bytes of a number in a form that JSON does not have */
 
 static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *title,
                                      const char *upper) {
@@ -177,7 +177,7 @@ static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
     phi__json_number number;
     phi__yaml_decimal d;
     const char *bad;
-    if (s.at[0] >= '1' && s.at[0] <= '9') { /* max. numbers look as in JSON */
+    if (s.at[0] >= '1' && s.at[0] <= '9') { /* most numbers look as in JSON */
         const char *end = s.at + phi__min(s.len, 65536);
         if (phi__json_number_read(s.at, end, &number, &bad) == s.at + s.len) {
             *value = number.v;
@@ -269,8 +269,8 @@ typedef struct phi__yaml_name {
     uint32_t len, hash, scope, place;
 } phi__yaml_name;
 
-/* The address of the table's owner is a part of the hash, so places differ from run to run. Nobody
-   can prepare a text whose names collide. */
+/* The address of the table's owner is a part of the hash, so the places of names differ from run to
+   run. Nobody can therefore prepare a text whose names collide. */
 static uint32_t phi__yaml_name_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
     uint64_t seed = (uint64_t)(uintptr_t)names ^ (uint64_t)scope << 32;
     return (uint32_t)(phi__map_hash(seed, text) >> 32);
@@ -747,7 +747,7 @@ PHI__FN bool phi__yaml_copy(phi__yaml_reader *r, size_t units) {
 
 /* ---- properties before a node or a document: anchors, tags, directives ---- */
 
-#define PHI__YAML_NAME_MOST 1024u /* bytes of an anchor's name or a tag */
+#define PHI__YAML_NAME_MOST 1024u /* max. bytes of an anchor's name or a tag */
 #define PHI__YAML_HANDLES_MOST 64u
 
 struct phi__yaml_handle {

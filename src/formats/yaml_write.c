@@ -79,7 +79,7 @@ static void phi__yaml_write_quoted(phi__buf *out, phi_str s) {
     phi__buf_char(out, '"');
     while (at < end) {
         size_t n = phi__json_text_utf8(at, end);
-        if (n == 0) { /* the writer of JSON replaces it */
+        if (n == 0) { /* the writer of JSON replaces such bytes */
             at += phi__utf8_bad(at, end);
             continue;
         }

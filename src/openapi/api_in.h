@@ -48,7 +48,8 @@ typedef enum phi__operation_body_kind {
     PHI__BODY_BYTES /* the argument is a string in base64, or an object that names a file */
 } phi__operation_body_kind;
 
-/* How a property of a form or multipart body is sent. Others are sent in the default way. */
+/* How a property of a form or multipart body is sent. A property without such a record is sent in
+   the default way. */
 typedef struct phi__operation_property {
     phi_str name;
     phi_str content_type; /* from the encoding, or a file's schema; empty: default */
@@ -175,7 +176,7 @@ PHI__FN const phi_json *phi__document_tree(phi__document_view *view,
 /* Returns the node that a reference names. NULL: the message says why, or no_memory is set. */
 PHI__FN const phi_json *phi__document_target(phi__document_view *view, phi_str ref);
 
-/* Follows "$ref" to the first node without it. NULL: see the message, or no_memory is set. */
+/* Follows "$ref" to the first node without it. NULL: the message says why, or no_memory is set. */
 PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi_json *node);
 
 /* True if a media type ends in these letters, in any case: "+json". */

@@ -38,8 +38,8 @@ typedef struct phi__tool_schema {
 /* References become "$defs", nearest first, until max_schema_bytes are written. After that, schemas
    are left open (they accept any value), with a description. Keywords that phi's check of arguments
    does not know move into the description. Malformed keywords and read-only properties are left
-   out. Some providers refuse a schema that contains itself without an optional property between.
-   Such a schema is left open where the circle closes. */
+   out. Some providers refuse a schema that contains itself, unless this happens below an optional
+   property. Such a schema is left open where the circle closes. */
 
 enum {
     PHI__TOOL_SCHEMA_DEPTH = 64,     /* max. nested schemas; deeper ones are left open */

@@ -289,7 +289,7 @@ static phi_status phi__naming_advance(phi__naming *n, phi__document *doc, const 
 /* ---- reading in slices: bytes, then a tree, then the parts and operations that are kept ---- */
 
 enum {
-    PHI__READING_PIECE = 65536, /* bytes of a file that are read at a time */
+    PHI__READING_PIECE = 65536, /* max. bytes of a file that are read at a time */
     PHI__READING_ENTRY = 64,    /* units of work for an entry of any size */
     PHI__READING_NAMED = 256,   /* units of work for a name */
     PHI__READING_NAME = 1024,   /* max. bytes of a path with its method */

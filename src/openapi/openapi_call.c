@@ -448,9 +448,9 @@ static bool phi__opauth_again(phi__openapi_auth *a, int http_status) {
    lose their end. A note at each cut says how much was left out. */
 
 enum {
-    PHI__JSON_CUT_DEPTH = 8, /* levels of nesting; deeper values that are too long become notes */
-    PHI__JSON_CUT_NOTE = 48, /* bytes reserved for a note, with its quotes and commas */
-    PHI__JSON_CUT_MEMBERS = 64, /* an object with more members gets no shares */
+    PHI__JSON_CUT_DEPTH = 8,    /* max. levels; deeper values that are too long become notes */
+    PHI__JSON_CUT_NOTE = 48,    /* bytes reserved for a note, with its quotes and commas */
+    PHI__JSON_CUT_MEMBERS = 64, /* max. members of an object that share its room */
     PHI__JSON_CUT_ROUNDS = 8
 };
 
@@ -663,9 +663,9 @@ static void phi__json_cut_put(phi__buf *out, const phi__json_cut_value *value, s
     }
 }
 
-/* Appends the JSON text, shortened to about `most` bytes. `whole` is false if the text is cut off.
-   False if the text is not JSON, `most` is too small, or there is no memory; `out` is then
-   unchanged. */
+/* Appends the JSON text, shortened to about `most` bytes. `whole` must be false if the end of the
+   text is missing. Returns false if the text is not JSON, `most` is too small, or there is no
+   memory. `out` is then unchanged. */
 static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) {
     const char *end = text.at + text.len;
     phi__buf cut;
@@ -692,9 +692,9 @@ static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) 
 
 /* ---- the answer, and the content blocks made from it ---- */
 
-/* Up to four times max_response_bytes of a text are kept, so that JSON can be shortened. Images are
-   kept up to 4 MiB; so are PDFs and audio if the model takes them. A longer answer goes into a file
-   if there is a directory; otherwise reading ends. Secrets of the request are hidden. */
+/* A text is kept up to four times max_response_bytes, so that JSON can be shortened. Images are
+   kept up to 4 MiB, and so are PDFs and audio if the model takes them. A longer answer goes into a
+   file if there is a directory. Otherwise reading ends. Secrets of the request are hidden. */
 
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
@@ -728,8 +728,8 @@ typedef struct phi__openapi_answer {
 enum {
     PHI__OPENAPI_ANSWER_TIMES = 4,            /* limit of a kept text, in max_response_bytes */
     PHI__OPENAPI_ANSWER_TEXT_MOST = 64 << 20, /* limit of a kept text, in bytes */
-    PHI__OPENAPI_ANSWER_MEDIA_MOST = 4 << 20, /* bytes of an image, PDF or sound that is shown */
-    PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* bytes of a saved file */
+    PHI__OPENAPI_ANSWER_MEDIA_MOST = 4 << 20, /* limit of a shown image, PDF or sound, in bytes */
+    PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* limit of a saved file, in bytes */
 };
 
 /* Returns the name of an HTTP status, such as "OK"; empty if the status has no name. */
@@ -973,9 +973,9 @@ static bool phi__answer_text(phi__openapi_answer *a, phi__buf *out) {
     return !out->failed;
 }
 
-/* True if the answer is binary, whatever its type says. Only texts in UTF-16 have a NUL, and UTF-16
-   is not supported. An answer without a type is text if it is UTF-8; its last character may be
-   cut. */
+/* True if the answer is binary, whatever its type says. A NUL makes an answer binary: of all texts
+   only those in UTF-16 have one, and UTF-16 is not supported. An answer without a type is text if
+   it is UTF-8; its last character may be cut. */
 static bool phi__answer_is_binary(const phi__openapi_answer *a) {
     phi_str bytes = phi__buf_str(&a->kept);
     if (a->form == PHI__FORM_MEDIA)

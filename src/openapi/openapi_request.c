@@ -193,7 +193,7 @@ static void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter 
 
 /* ---- the URL and the headers ---- */
 
-enum { PHI__OPENAPI_REQUEST_MOST = 1 << 20 }; /* bytes of a URL, a query, or the cookies */
+enum { PHI__OPENAPI_REQUEST_MOST = 1 << 20 }; /* max. bytes of a URL, a query, or the cookies */
 
 PHI__FN void phi__opreq_init(phi__openapi_request *r, phi_arena *arena, phi_memory *memory,
                              const phi__operation *op, const phi_json *arguments) {
@@ -271,7 +271,7 @@ PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str
 }
 
 /* True for headers that OpenAPI describes elsewhere, and for headers that frame the request or its
-   answer. A compressed answer could not be read. */
+   answer. Accept-Encoding is ignored because a compressed answer could not be read. */
 static bool phi__opreq_ignores(phi_str name) {
     static const char *const names[] = {"Accept",     "Content-Type",     "Authorization",
                                         "Host",       "Content-Length",   "Transfer-Encoding",
@@ -434,11 +434,11 @@ PHI__FN phi_status phi__opreq_build(phi__openapi_request *r) {
 /* Files are read in slices, from the directories in phi_openapi_desc.upload_roots. Links are
    resolved first. The pieces of the body point into the arena and into the files' bytes. */
 
-enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* bytes of all files of one request */
+enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* max. bytes of all files of one request */
 
 enum {
-    PHI__OPENAPI_BODY_READ = 65536, /* bytes of a file in one slice */
-    PHI__OPENAPI_BODY_PATHS = 128   /* units of work on paths in one slice: see files_in.h */
+    PHI__OPENAPI_BODY_READ = 65536, /* max. bytes of a file in one slice */
+    PHI__OPENAPI_BODY_PATHS = 128   /* max. units of work on paths in one slice: see files_in.h */
 };
 
 static phi_status phi__body_add_piece(phi__openapi_body *b, phi_str piece) {

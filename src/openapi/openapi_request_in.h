@@ -37,7 +37,8 @@ PHI__FN void phi__opreq_init(phi__openapi_request *r, phi_arena *arena, phi_memo
                              const phi__operation *op, const phi_json *arguments);
 PHI__FN void phi__opreq_free(phi__openapi_request *r); /* may be called twice */
 
-/* Makes all that the arguments give, except the body. PHI_BAD_ARG: refused, see message. */
+/* Makes the parts of the request that the arguments give, except the body. PHI_BAD_ARG: an argument
+   was refused, and the request's message says why. */
 PHI__FN phi_status phi__opreq_build(phi__openapi_request *r);
 
 /* Stores the message of a refusal. Returns PHI_BAD_ARG. */

@@ -74,7 +74,7 @@ static uint32_t phi__choose_count(phi_str prompt, const char *given, const char 
     return count;
 }
 
-/* Counts sentences. A point within a number ends none. The last sentence needs no mark. */
+/* Counts sentences. A point within a number ends no sentence. The last sentence needs no mark. */
 static uint32_t phi__choose_sentences(phi_str text) {
     uint32_t count = 0;
     bool open = false;

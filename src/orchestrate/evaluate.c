@@ -690,8 +690,8 @@ static phi_status phi__eval_save_get(phi__eval *e, const phi_json *root,
     if (status == PHI_OK && !phi__eval_payers(e)) status = PHI_NO_MEMORY;
     if (status == PHI_OK && e->phase == PHI__EVAL_BRANCHES) {
         /* The saved budget counts the reservation for the judge's call as a request. Releases that
-           request and reserves again. If there is no room, the judge's own turn reports the
-           limit. */
+           request, and reserves the call again. If there is no room, the judge's own turn reports
+           the limit. */
         char reason[160];
         phi_spending saved = PHI_ZERO;
         saved.requests = phi__records_get_u64(root, "held") > 0 ? 1 : 0;
@@ -979,7 +979,8 @@ static phi_status phi__eval_judge_begin(phi__eval *e) {
         content = phi__input_text(phi__buf_str(&prompt));
         status = phi__eval_run(seat, &content, 1);
     }
-    if (status == PHI_OK) /* before another run uses the budget; the judge's turn reserves again */
+    /* Reserve now, before another run uses the budget. The judge's turn reserves again. */
+    if (status == PHI_OK)
         (void)phi__reserve_call(
             seat->child->run,
             phi_tokens_of_text(phi__projection_counter(seat->child), content.text), reason,

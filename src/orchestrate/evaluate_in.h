@@ -37,8 +37,8 @@ PHI__FN phi_status phi__judge_fit(phi__judge_case *c, uint64_t max_tokens,
 /* Writes the judge's prompt. Check out->failed. */
 PHI__FN void phi__judge_prompt(phi__buf *out, const phi__judge_case *c);
 
-/* Returns the candidate (from 0) that the reply names: by the first word whose digits form a number
-   from 1 to count. Returns 0 if there is no such word. */
+/* Returns the candidate (from 0) that the reply names. The first word whose digits form a number
+   from 1 to count names it. Returns 0 if there is no such word. */
 PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count);
 
 #endif

@@ -149,7 +149,7 @@ PHI__FN uint64_t phi__bill_times(uint64_t a, uint64_t b) {
 
 /* ---- parsing the model's text ---- */
 
-/* Most bytes that are parsed in one step: about 3 ms of work, and over 60,000 tokens of prose. */
+/* Max. bytes that are parsed in one step: about 3 ms of work, and over 60,000 tokens of prose. */
 enum { PHI__PARSE_MOST = 262144 };
 
 static bool phi__parse_white(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }

@@ -49,8 +49,8 @@ PHI__FN void phi__machine_put_doubles(phi__buf *out, const char *key, const doub
 /* Begins a result in scratch memory. */
 PHI__FN void phi__machine_result(const phi__machine *m, phi__buf *result);
 
-/* Add the last command: the answer or the error. `result` is JSON without its last brace; it is
-   freed. */
+/* Add the last command: the answer or the error. `result` is JSON without its last brace. The
+   functions free it. */
 PHI__FN phi_status phi__machine_done(phi__machine *m, phi_str answer, phi_stop_reason reason,
                                      phi__buf *result);
 PHI__FN phi_status phi__machine_fail(phi__machine *m, phi_status status, phi_str message,
@@ -77,8 +77,8 @@ PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
 /* Returns a * b, or UINT64_MAX on overflow. */
 PHI__FN uint64_t phi__bill_times(uint64_t a, uint64_t b);
 
-/* Sets *out to the worst case of a prompt of prompt_tokens tokens, limited by desc->max_calls. Each
-   model call answers with at most answer_tokens. */
+/* Sets *out to the largest bill that a prompt of prompt_tokens tokens can cause, limited by
+   desc->max_calls. Each model call answers with at most answer_tokens. */
 PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
                                 const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
                                 phi_strategy_bill *out);
@@ -131,7 +131,7 @@ typedef struct phi__tot_read {
     size_t count;   /* thoughts found, or scores found in the answer */
     bool none;      /* the list of thoughts is empty: a dead end */
     bool json;      /* read as JSON, not line by line */
-    bool no_memory; /* all other fields are then undefined */
+    bool no_memory; /* if set, all other fields are undefined */
 } phi__tot_read;
 
 /* Reads at most the first `most` thoughts of an answer. Trims them and skips blank ones. Strings
@@ -169,8 +169,8 @@ PHI__FN phi_adaptive_options phi__adaptive_options_of(const void *options); /* f
 /* ---- TRM: trm.c ---- */
 
 typedef struct phi__trm_parsed {
-    bool has_score;                          /* from a SCORE line, or from strengths and issues */
-    double score;                            /* 0 to 1 */
+    bool has_score; /* a SCORE line gave a score, or the lines of strengths and issues did */
+    double score;   /* 0 to 1 */
     uint32_t strengths, issues, suggestions; /* numbers of lines of each kind */
 } phi__trm_parsed;
 

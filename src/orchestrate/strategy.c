@@ -22,7 +22,7 @@
 /* A pending model call. */
 typedef struct phi__strategy_call {
     uint32_t id, max_rounds;
-    uint32_t most_turns, turns; /* turns of the call's run: limit; number so far */
+    uint32_t most_turns, turns; /* limit and number of the turns of the call's run */
     phi_agent child;            /* rt is NULL if no agent could be made */
     bool over;
     bool silent;   /* the last answer has no text yet; `text` is from an earlier answer */
@@ -47,7 +47,7 @@ typedef struct phi__strategy_job {
     phi_arena arena, scratch;
     phi__strategy_call calls[PHI__STRATEGY_CALLS]; /* oldest first */
     size_t call_count;
-    uint64_t made, most;   /* model calls: number so far; limit */
+    uint64_t made, most;   /* number and limit of model calls */
     uint64_t elapsed_ms;   /* time spent before a restore */
     uint64_t started_us;   /* time at which this process started the job */
     const phi_json *saved; /* calls in the snapshot, while it is loaded */
@@ -223,9 +223,9 @@ static size_t phi__scall_from(const phi_model_request *request, size_t to) {
     return to;
 }
 
-/* Starts the child's run. The prompt is the machine's text, or else the user's prompt with its
-   images after the earlier history. If the conversation ends in tool results, there is no
-   prompt. */
+/* Starts the child's run. The prompt is the machine's text if there is one. Otherwise it is the
+   user's prompt with its images, after the earlier history. If the conversation ends in tool
+   results, there is no prompt. */
 static phi_status phi__scall_run(const phi__strategy_job *job, const phi_strategy_call *call,
                                  phi__agent *child) {
     const phi_model_request *request = job->request;
@@ -822,7 +822,7 @@ static void phi__strategy_answer(phi__strategy_job *job) {
     if (event.kind == PHI_STRATEGY_FAILED && event.status == PHI_LIMIT &&
         event.tool_rounds <= job->calls[0].max_rounds) {
         /* The run's calls or a budget are used up. The call is kept until the machine stops,
-           because the machine then gets its text. */
+           because the machine then gets the call's text. */
         job->settle = true;
         return;
     }

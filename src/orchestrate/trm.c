@@ -10,8 +10,8 @@ enum {
 
 /* ---- parsing the supervisor's text ---- */
 
-/* Reads a score: "0.8", "8/10" or "80%". A bare number above 1 is out of 10; above 10 it is out of
-   100. */
+/* Reads a score: "0.8", "8/10" or "80%". A bare number up to 1 is the score itself. A greater one
+   is out of 10, or, if it is above 10, out of 100. */
 static bool phi__trm_score(phi_str text, double *out) {
     double of = 1, score;
     phi_str rest;

@@ -375,8 +375,8 @@ static phi_status phi__check_commands(phi__checking *checking, const phi__shell 
 }
 
 /* Calls `each` for every part of a call: the call itself, or each command and each redirection of a
-   shell's line. A line that is uncertain is one more part. Returns PHI_NO_MEMORY, or the first
-   status of `each` that is not PHI_OK. */
+   shell's line. If the line is uncertain, the whole line is one more part. Returns PHI_NO_MEMORY,
+   or the first status of `each` that is not PHI_OK. */
 static phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scratch, phi_str source,
                                    phi_str tool_name, phi_str arguments,
                                    phi_status (*each)(void *ctx, const phi__check_part *part),
@@ -457,8 +457,9 @@ static bool phi__always_quote(const phi__always *a, phi_str text, const char **o
 
 /* Appends a rule, unless there is one with the same command. */
 static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
-    /* The rule names the tool's source, except for the host's own shells and built-in tools. A rule
-       without a source allows no other source's tool that has the name of one of these. */
+    /* The rule names the tool's source, except for the host's own shells and built-in tools. If a
+       tool of another source has the name of one of these, a rule without a source does not allow
+       it. */
     if ((a->source.len > 0 ||
          !phi__rules_own(a->permissions->shell_tools, phi_str_of(rule->tool))) &&
         !phi__always_quote(a, a->source, &rule->source))
@@ -615,8 +616,8 @@ static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
     phi__always *a = (phi__always *)ctx;
     phi__subject *subject = part->subject;
     if (part->verdict == PHI_PERMISSION_ALLOW) return PHI_OK;
-    /* A rule that itself asks can be overridden. If a rule that denies only may match the call, the
-       verdict is also to ask, but no rule overrides this verdict. */
+    /* A rule that itself asks can be overridden. If it is not certain that a rule that denies
+       matches the call, the verdict is also to ask, but no rule can override this verdict. */
     if (part->rule != NULL && part->verdict == PHI_PERMISSION_ASK &&
         part->rule->verdict == PHI_PERMISSION_ASK && a->scope == PHI_PERMISSION_SCOPE_EXACT) {
         a->asked = true;
@@ -808,7 +809,8 @@ static phi_permission phi__perm_decide(phi_permissions *p, phi_str source, phi_s
 
 /* ---- the hook ---- */
 
-/* The lowest bits of phi_hook.waited are 0 until ask_fn has decided, then 1 + ask_fn's rounds. */
+/* The lowest bits of phi_hook.waited are 0 until ask_fn has decided, and then 1 plus the number of
+   rounds that ask_fn took. */
 enum { PHI__PERM_BITS = 8, PHI__PERM_MOST = (1 << PHI__PERM_BITS) - 1 };
 
 static void phi__perm_done(phi_hook *hook, uint32_t rounds) {

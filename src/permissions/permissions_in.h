@@ -40,8 +40,8 @@ typedef struct phi__subject {
     bool lost;     /* an allocation failed */
     bool may;      /* a shell pattern matches if it may find a file of the rule */
     bool overlong; /* a rule matches because a path is longer than any file's */
-    size_t tries;  /* parts of words that were compared with paths */
-    size_t work;   /* words and commands that were examined */
+    size_t tries;  /* number of word parts that were compared with paths */
+    size_t work;   /* number of words and commands that were examined */
     phi_memory *memory;
 } phi__subject;
 
@@ -56,8 +56,8 @@ PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules, phi_
 /* True if rules ask about or deny commands of this tool. An unparsed line may be such a command. */
 PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules, const phi__subject *subject);
 
-/* True if the command runs after a cd and may read or run files of that directory. If path is set,
-   the rule checks the files that the command reads. */
+/* True if the command runs after a cd and may read or run files of the new directory. If path is
+   set, the rule itself checks the files that the command reads. */
 PHI__FN bool phi__rules_moved(const phi__subject *subject, bool path);
 
 /* True if a tool has the name of one of phi's own tools or of a shell, whatever its source. */

@@ -7,8 +7,8 @@
 
 enum {
     PHI__PATHS_MOST = 4095,       /* bytes of the longest path that a file can have */
-    PHI__PATHS_LETTERS_MOST = 32, /* option letters before a path in one word: "-tfile" */
-    PHI__PATHS_TRIES_MOST = 4000, /* word parts of a line that are compared with paths */
+    PHI__PATHS_LETTERS_MOST = 32, /* max. option letters before a path in one word: "-tfile" */
+    PHI__PATHS_TRIES_MOST = 4000, /* max. word parts of a line that are compared with paths */
     PHI__PATHS_DEPTH = 32         /* max. levels of nesting in a tool's arguments */
 };
 
@@ -211,7 +211,7 @@ static bool phi__paths_word(phi__subject *subject, const phi_permission_rule *ru
     }
     if (!settled && sets[0] == NULL)
         settled = matches = phi__paths_in(subject, pattern, NULL, &word, fold) != negative;
-    /* A rule that allows must match in all directories of the command, other rules in one. */
+    /* A rule that allows must match in all directories of the command, other rules only in one. */
     if (!settled) matches = allows && sets[0] != NULL;
     for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; !settled && sets[i] != NULL && k < sets[i]->count; k++) {
@@ -360,7 +360,7 @@ static bool phi__paths_command(phi__subject *subject, const phi_permission_rule 
 
 enum {
     PHI__READS_RUN = 3,       /* letters in a row that count as a word */
-    PHI__READS_CONTEXT = 3,   /* digits of a line count (-C 100) that shows most lines */
+    PHI__READS_CONTEXT = 3,   /* a line count with this many digits shows most lines: -C 100 */
     PHI__READS_OPERANDS = 16, /* max. operands of a command that are examined */
     PHI__READS_CHOICES = 64   /* max. file patterns of a command; more count as all files */
 };
@@ -371,7 +371,7 @@ static bool phi__reads_narrows(phi_str glob) { return glob.len > 0 && glob.at[0]
 /* ---- what a search looks for ---- */
 
 /* True if an alternative of a regular expression has a word that must be in every matching line:
-   the word is in no group and no set, and its last letter is not optional. */
+   enough letters in a row that are in no group and no set, and none of which is optional. */
 static bool phi__reads_word(phi_str text) {
     size_t run = 0;
     unsigned open = 0;
@@ -805,9 +805,10 @@ static bool phi__hosts_url(phi__subject *subject, const phi_permission_rule *rul
 
 /* ---- options of a command against those that a rule names ---- */
 
-enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* bytes of an option's value in the same word: "-C30" */
+enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* max. bytes of a value in its option's word: "-C30" */
 
-/* True if `options` has all letters of a word ("-an"). A value may follow the last: "-nC3". */
+/* True if `options` has all letters of a word ("-an"). The last letter may have a value:
+   "-nC3". */
 static bool phi__options_cluster(const char *options, phi_str text) {
     char word[PHI__OPTIONS_GLUED_MOST + 2];
     if (text.len - 1 > PHI__OPTIONS_GLUED_MOST) return false;
@@ -924,16 +925,17 @@ static bool phi__rules_words(phi__subject *subject, const phi_permission_rule *r
     return i == c->count && (!allows || !c->reads || phi__names_plain(c->words[0].text));
 }
 
-/* True if a program takes `text` for a long option. For --force: --fo, --fo=x and --force=x. */
+/* True if a program takes `text` for a shorter form of a long option, or for the option with a
+   value. For --force, these are --fo, --fo=x and --force=x. */
 static bool phi__options_short_for(phi_str text, phi_str option) {
     size_t n = phi__min(phi__str_find(text, 0, "="), text.len);
     if (n < 2 || n > option.len || memcmp(text.at, option.at, n) != 0) return false;
     return phi__str_starts(option, "--") && (n < option.len ? n > 2 : n < text.len);
 }
 
-/* True if every word of the pattern has an alternative among the words of the command; if any is
-   set, one word is enough. If may is set, -f also matches inside "-fn". Otherwise "-fn" may be -f
-   with a value, and words after "--" are no options. */
+/* True if every word of the pattern has an alternative among the words of the command. If any is
+   set, this must hold for only one word of the pattern. If may is set, -f also matches inside
+   "-fn". Otherwise "-fn" may be -f with a value, and words after "--" are no options. */
 static bool phi__rules_has(const phi__sh_command *c, const char *words, bool any, bool may) {
     phi_str rest = phi_str_of(words), alternatives, one;
     while (phi__wild_word(&rest, &alternatives)) {
@@ -957,7 +959,7 @@ static bool phi__rules_has(const phi__sh_command *c, const char *words, bool any
     return !any;
 }
 
-enum { PHI__RULES_WORK_MOST = 100000 }; /* words and commands of a line that are examined */
+enum { PHI__RULES_WORK_MOST = 100000 }; /* max. words and commands of a line that are examined */
 
 /* Counts work on a line. True if the work exceeds what any hand-written line needs. */
 static bool phi__rules_tired(phi__subject *subject, size_t work) {
@@ -1061,7 +1063,8 @@ PHI__FN phi_str phi__rules_path_of(const phi_json *root) {
     return phi__str(NULL, 0);
 }
 
-/* True if a search for `choice` below `dir` may read a file of the rule; `all`: for any file. */
+/* True if a search for files named `choice` below `dir` may read a file of the rule. If `all` is
+   true, the search reads all files, and `choice` is empty. */
 static bool phi__rules_choice(phi__subject *subject, const phi_permission_rule *rule,
                               const phi__sh_word *dir, phi_str choice, bool all) {
     const phi_json *pattern = phi_json_get(subject->root, "pattern");
@@ -1228,8 +1231,8 @@ static bool phi__rules_later(phi__subject *subject, const phi_permission_rule *r
     return matches;
 }
 
-/* Sets *verdict to the rule's verdict on the subject. False if the rule does not match. If a file
-   or a command only may match a rule that denies, the verdict is to ask. */
+/* Sets *verdict to the rule's verdict on the subject. False if the rule does not match. If it is
+   not certain that a rule that denies matches a file or a command, the verdict is to ask. */
 static bool phi__rules_says(phi__subject *subject, const phi_permission_rule *rule,
                             phi_permission *verdict) {
     *verdict = rule->verdict;

@@ -920,7 +920,7 @@ static void phi__sh_test_all(phi__sh *p) {
 
 /* ---- the directories that commands may run in, as cd changes them ---- */
 
-enum { PHI__DIRS_PATH_MOST = 4095 }; /* bytes of a directory's path */
+enum { PHI__DIRS_PATH_MOST = 4095 }; /* max. bytes of a directory's path */
 
 static phi__sh_word phi__dirs_word(const char *text) {
     phi__sh_word word = PHI_ZERO;
@@ -1090,7 +1090,7 @@ static bool phi__sh_assigns(phi__sh *p, const char *from) {
 static void phi__sh_command_read(phi__sh *p, bool compound);
 
 /* Reads the body of a function after NAME (). The body must be a compound command other than a
-   function. A simple command is accepted only by other shells. */
+   function. Only other shells accept a simple command here. */
 static void phi__sh_function(phi__sh *p, phi_str name) {
     phi_str outer = p->function;
     size_t i = p->out->count;

@@ -21,8 +21,8 @@
 
 /* ---- patterns: *, ?, sets, and alternatives ----
 
-   Matching takes at most time in proportion to the pattern's length times the text's length. For
-   paths, the text's length is squared. */
+   The time of a match is at most proportional to the pattern's length times the text's length. For
+   paths, it is at most proportional to the pattern's length times the square of the text's. */
 
 /* How ** of a glob treats hidden files. */
 typedef enum phi__wild_hidden {
@@ -31,8 +31,8 @@ typedef enum phi__wild_hidden {
     PHI__WILD_ENTERED   /* also matches files in hidden directories */
 } phi__wild_hidden;
 
-/* True if one of the alternatives matches all of the text. If path is set, * and ? match no slash,
-   ** does, and a pattern that ends in a slash and ** also matches the directory itself. */
+/* True if one of the alternatives matches all of the text. If path is set, * and ? do not match a
+   slash, but ** does. A pattern that ends in a slash and ** then matches the directory, too. */
 PHI__FN bool phi__wild_any(phi_str pattern, phi_str text, bool path);
 
 /* True if the text is one of these names, given as a pattern whose wildcards match slashes, too. */
@@ -57,9 +57,9 @@ enum {
     PHI__SH_LEVELS = 8,           /* max. levels of programs that run others */
     PHI__SH_BYTES_MOST = 65536,   /* bytes of a line */
     PHI__SH_COMMANDS_MOST = 1000, /* commands of a line */
-    PHI__SH_WORDS_MOST = 4000,    /* words of a line and of the lines that it runs */
-    PHI__SH_HERE_MOST = 16,       /* here-documents that one line begins */
-    PHI__SH_DIRS_MOST = 4         /* directories that a command may run in */
+    PHI__SH_WORDS_MOST = 4000,    /* max. words of a line and of the lines that it runs */
+    PHI__SH_HERE_MOST = 16,       /* max. here-documents that one line begins */
+    PHI__SH_DIRS_MOST = 4         /* max. directories that a command may run in */
 };
 
 typedef struct phi__sh_word {

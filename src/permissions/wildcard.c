@@ -85,11 +85,11 @@ static bool phi__wild_all(phi_str pattern, phi_str text, bool path) {
 /* ---- two patterns ---- */
 
 enum {
-    PHI__WILD_MOST = 512, /* bytes of a pattern that is compared with another one */
+    PHI__WILD_MOST = 512, /* max. bytes of a pattern compared with another pattern */
     PHI__WILD_ANY = 256,  /* any one character; a smaller value is this character */
     PHI__WILD_STAR,
     PHI__WILD_DEEP, /* any text, with slashes */
-    PHI__WILD_SET   /* this value + index of the set in the text */
+    PHI__WILD_SET   /* PHI__WILD_SET + the index of the set in the text */
 };
 
 typedef struct phi__wild_tokens {
@@ -149,8 +149,9 @@ static bool phi__wild_takes(unsigned star, unsigned token) {
 
 /* True if the wildcard b[j] must not match the dot of a hidden file at a[i]. Only ** matches such a
    dot, and only if hidden files are not left out. If pattern `a` begins with **, the ** of `b`
-   enters no hidden directory; otherwise every search would match ".ssh" and the files in it. With
-   PHI__WILD_ENTERED, this ** enters hidden directories if `a` does not end in a star. */
+   enters no hidden directory, because otherwise every search would match ".ssh" and the files in
+   it. As an exception, PHI__WILD_ENTERED lets this ** enter hidden directories if `a` does not end
+   in a star. */
 static bool phi__wild_hides(const phi__wild_tokens *a, size_t i, const phi__wild_tokens *b,
                             size_t j, phi__wild_hidden hidden) {
     bool open = phi__wild_star_token(a->at[a->count - 1]);

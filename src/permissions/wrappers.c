@@ -336,9 +336,10 @@ typedef struct phi__wrapper {
     unsigned operands;          /* number of operands before the command */
     bool assigns;               /* NAME=value may precede the command */
     bool adds;                  /* the program adds unknown words after the command's words */
-    bool opaque;                /* the program changes how the command runs: rules decide on both */
-    const char *risky;          /* option letters that make the program opaque */
-    char dir;                   /* option letter that sets the command's directory; NUL: none */
+    /* The program changes how the command runs, so rules decide on the program, too. */
+    bool opaque;
+    const char *risky; /* option letters that make the program opaque */
+    char dir;          /* option letter that sets the command's directory; NUL: none */
 } phi__wrapper;
 
 static const phi__wrapper phi__wrappers[] = {
@@ -560,7 +561,7 @@ static phi_status phi__wrap_eval(phi__wrapping *w, size_t first, size_t end) {
 
 /* ---- find ---- */
 
-/* start directories of a find; with more, any file may be found */
+/* max. start directories of a find; with more, any file may be found */
 enum { PHI__WRAP_STARTS_MOST = 4 };
 
 /* Returns the index of the expression. The start directories are *count words from *from on. */
@@ -643,9 +644,9 @@ static phi_status phi__wrap_exec(phi__wrapping *w, size_t begin, size_t exec, si
     return status;
 }
 
-/* Adds the command of each -exec, up to ";" or "+". A "+" ends a command after {} only, but in
-   busybox anywhere. Words after an -exec are examined again, because this -exec may be a test's
-   value. */
+/* Adds the command of each -exec, up to ";" or "+". A "+" ends a command only after {}, but in
+   busybox anywhere. Words after an -exec are examined again, because this -exec may be the value of
+   a test. */
 static phi_status phi__wrap_find(phi__wrapping *w) {
     const phi__sh_command *c = &w->command;
     size_t from, starts, begin = phi__wrap_starts(c, &from, &starts);

@@ -312,7 +312,7 @@ static void phi__event_put_json(phi__event_writer *w, const char *key, phi_str t
         phi__records_option(&w->out, key, text);
 }
 
-/* Writes a message. If `bare`, leaves out its loop_id and the members that only phi has. */
+/* Writes a message. If `bare` is true, leaves out its loop_id and the members that only phi has. */
 static void phi__event_put_item(phi__event_writer *w, const phi_message *message, bool bare) {
     phi_message copy = *message;
     if (bare) {

@@ -109,7 +109,8 @@ typedef struct phi__tape {
     /* Recording only. last_us: the time of the last line that has a time. */
     bool touched, more;
     uint64_t idle, last_us;
-    /* Replaying only. waits_us: start of the wait for a missing host action, in real time, or 0. */
+    /* Replaying only. waits_us: real time at which the wait for a missing host action began. 0: the
+       replay does not wait for one. */
     phi__tape_index index;
     uint64_t idled, waits_us;
     bool open; /* some lines of the current step are not replayed yet */

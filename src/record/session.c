@@ -246,7 +246,7 @@ static const phi_loop_record *phi__session_up(const phi_session *session,
 }
 
 /* Counts the loops from this one up to the root, each once. A chain with more loops than the
-   session must be a cycle; only for a cycle, searches for the first repeated loop. */
+   session must be a cycle. Only in this case searches for the first repeated loop. */
 static size_t phi__session_height(const phi_session *session, const phi_loop_record *loop) {
     const phi_loop_record *at = loop, *back;
     size_t n = 0, i;

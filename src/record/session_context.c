@@ -157,9 +157,9 @@ PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_a
     return status;
 }
 
-/* Turn numbers where the sections of the current loop's block begin. Turns before `first` are
-   dropped. Turns from `first` to `first_end` stay as they are. The compacted turns follow, then
-   from `recent` the recent turns, then from `end` turns that stay as they are. */
+/* The turns at which the parts of the current loop's block begin. Turns before `first` are dropped.
+   Turns from `first` on stay as they are. The compacted turns begin at `first_end`, and the recent
+   turns at `recent`. Turns from `end` on stay as they are. */
 typedef struct phi__way_cuts {
     uint64_t first, first_end, recent, end;
 } phi__way_cuts;
@@ -281,7 +281,8 @@ static void phi__way_put(phi__way_list *list, const phi_message *messages, size_
     list->count += count;
 }
 
-/* Appends `messages` in place of loop i's messages from index `first` on, without pruned ones. */
+/* Appends `messages`, which replace loop i's messages from index `first` on. Leaves out pruned
+   messages, or appends their memos. */
 static void phi__way_put_shown(phi__way_list *list, const phi__way_way *way, size_t i, size_t first,
                                const phi_message *messages, size_t count) {
     const phi__session_mark *marks = way->marks != NULL ? way->marks[i] + first : NULL;
@@ -335,8 +336,8 @@ static void phi__way_put_current(phi__way_list *list, const phi__way_way *way) {
     phi__way_cuts cuts = phi__way_cut(block);
     phi__way_put_turns(list, way, 0, cuts.first, cuts.first_end);
     phi__way_put_section(list, &block->keep_compacted);
-    /* keep_recent may be older than a prune. If it has one message for each of the loop's messages
-       in these turns, the prune applies. */
+    /* keep_recent may be older than a prune. The prune is applied to it if it has one message for
+       each of the loop's messages in these turns. */
     const phi_loop_record *loop = way->loops[0];
     const phi_block_section *section = &loop->block->keep_recent;
     const phi_message *m = loop->messages;
@@ -611,11 +612,11 @@ PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_comp
     return status;
 }
 
-/* First, all messages of the way are appended, also those beyond the scope. Then each section
-   becomes a span over the entries of its turns. If spans cannot express the sections, one span
-   replaces all messages: a section may separate a call from its result, or have no entries. Loops
-   that no message names are logged first, as a start and an end, so that their ids are not
-   reused. */
+/* First, all messages of the way are appended, even those beyond the scope. Then each section
+   becomes a span over the entries of its turns. Spans cannot express a section that separates a
+   call from its result, or that has no entries. If there is such a section, one span replaces all
+   messages. Loops that no message names are logged first, as a start and an end, so that their ids
+   are not reused. */
 
 typedef struct phi__session_import {
     phi_message *messages; /* messages of all loops, oldest first */

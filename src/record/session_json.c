@@ -70,8 +70,8 @@ typedef struct phi__session_writer {
 
 /* ---- writing ---- */
 
-/* Writes a text for a document or sound, "(a sound: audio/wav)", and the text of a text
-   document. */
+/* Writes the text that replaces a document or sound, such as "(a sound: audio/wav)". Adds the text
+   of a text document. */
 static bool phi__session_put_words(phi__session_writer *w, const phi_content *c, phi_str *out) {
     bool document = c->kind == PHI_CONTENT_DOCUMENT;
     phi_str name = c->name.len > 0 ? c->name : c->url.len > 0 ? c->url : c->mime_type;

@@ -57,9 +57,9 @@ static bool phi__session_groups_note(phi__session_box *box, phi_str note) {
 
 /* ---- blocks from a thread's compactions ---- */
 
-/* Each loop that a compaction has changed gets a block with its messages in view, even if other
-   rewrites changed it too. Each message of the log belongs to the loop that it names. Each item of
-   the view is then assigned to one of these loops. */
+/* Each loop that a compaction has changed gets a block. The block has the loop's messages in view,
+   even if other rewrites changed them too. Each message of the log belongs to the loop that it
+   names. Each item of the view is then assigned to one of these loops. */
 
 enum {
     PHI__SESSION_BLOCKS_PROJECTED = 1 << 0, /* in view unchanged */
@@ -241,9 +241,9 @@ static size_t phi__blocks_same(const phi__session_blocks *s, size_t at) {
     return end;
 }
 
-/* Returns the loop whose block gets the items from `at` to before `end`: the loop of the last entry
-   that they replace, or of the first entry if a later item replaces some of these entries too.
-   SIZE_MAX if there is none. */
+/* Returns the loop whose block gets the items from `at` to before `end`. This is the loop of the
+   last entry that the items replace. But if a later item replaces some of these entries too, it is
+   the loop of the first entry. SIZE_MAX if there is none. */
 static size_t phi__blocks_owner(const phi__session_blocks *s, size_t at, size_t end) {
     const phi_view_item *item = &s->items[at];
     size_t first = phi__blocks_at(s, item->from), last = first;
@@ -319,7 +319,8 @@ static size_t phi__blocks_plain(const phi__session_blocks *s, size_t at) {
     return n;
 }
 
-/* Counts the whole turns among these first messages. Sets *end to the message after the turns. */
+/* Counts the whole turns among the messages that phi__blocks_plain counts. Sets *end to the message
+   after these turns. */
 static size_t phi__blocks_lead(const phi__session_blocks *s, size_t at, size_t *end) {
     const phi_loop_record *record = s->box->pub.loops[at];
     size_t plain = phi__blocks_plain(s, at), turns = 0, next;
@@ -481,7 +482,8 @@ static bool phi__session_log_message(phi__session_box *box, phi__loop_box *loop,
     return turn->output != NULL;
 }
 
-/* Empties the current turn. Prompts that follow belong to the next turn, even before its start. */
+/* Empties the current turn. Prompts that follow belong to the next turn, even if they come before
+   its start. */
 static void phi__session_log_forget(phi__loop_box *loop) {
     memset(&loop->turn, 0, sizeof loop->turn);
     loop->turn_input_cap = loop->turn_result_cap = 0;

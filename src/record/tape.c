@@ -114,8 +114,8 @@ PHI__FN void phi__tape_line_end(phi__tape *tape) {
 
 /* ---- keeping secrets off the tape ---- */
 
-/* In all text after a secret was sent, asterisks of the same length replace the secret: in answers
-   that repeat it, and in results of tools (io/secret.c). */
+/* After a secret was sent, asterisks of the same length replace it in all text: in answers that
+   repeat the secret, and in results of tools (io/secret.c). */
 
 /* Fails the tape if a secret could not be stored. */
 static void phi__tape_secret_kept(phi__tape *tape) {

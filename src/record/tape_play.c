@@ -2,8 +2,9 @@
    requests.
 
    The lines of a step are its input, in order, and then the run's output: requests, and results
-   given at once. Output is looked up in any order within the step, because another budget
-   interleaves runs differently. The next step begins when all lines of the step are used. */
+   given at once. Output may come in any order within the step, because runs are interleaved
+   differently if the replay has another budget for steps. The next step begins when all lines of
+   the step are used. */
 #include "base/base_in.h"
 #include "io/io_in.h"
 #include "loop/loop_in.h"
@@ -475,7 +476,7 @@ static bool phi__play_pass(phi__tape *tape) {
     return false;
 }
 
-/* True if the run waits for the tape, not for the host: for an answer or a recorded result. */
+/* True if the run waits for something that the tape gives: an answer or a recorded result. */
 static bool phi__play_waits(const phi__tape *tape) {
     for (size_t n = 0; n < tape->flows.count; n++)
         if (tape->flows.at[n].live) return true;
@@ -557,8 +558,8 @@ static void phi__play_begin(phi_tape *base) {
         }
     }
     if (tape->off) {
-        /* The replay has stopped. Fails everything that waits for the tape. Jumps to the next
-           timer. */
+        /* The replay has stopped. Fails everything that waits for the tape, and sets the time to
+           that of the next timer. */
         const char *words = tape->parted.yes ? "the replay has diverged from the recording"
                                              : "the replay found no memory";
         uint64_t next = phi__io_next_timer_us(tape->rt->io);

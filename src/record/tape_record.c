@@ -19,7 +19,8 @@ static phi__tape *phi__taping_of(void *base) { return (phi__tape *)base; }
 
 /* ---- time ---- */
 
-/* Returns the time of the host's clock, or else a time of day that never goes back. */
+/* Returns the time of the host's clock. If the host has none, returns a time of day that never goes
+   back. */
 static uint64_t phi__taping_real_us(const phi__tape *tape) {
     if (tape->sources.clock_us_fn != NULL)
         return tape->sources.clock_us_fn(tape->sources.user_data);
@@ -401,8 +402,8 @@ static void phi__taping_posting(phi_tape *base) {
     phi__taping_of(base)->posting = true;
 }
 
-/* Results among the posts are recorded after all posts, so that the order of the other results does
-   not depend on the results of tools, which a replay does not post. */
+/* A replay does not post the results of tools. So the results among the posts are recorded after
+   all posts. Otherwise the order of the other results would depend on the results of tools. */
 static void phi__taping_posted(phi_tape *base) {
     phi__tape *tape = phi__taping_of(base);
     (void)phi__taping_line(tape, "posts");

@@ -163,7 +163,7 @@ static void phi__trace_view_project(phi_trace *t, phi_str prompt) {
         phi__buf_printf(&t->text, "[%llu,%u]", (unsigned long long)n, (unsigned)all[i]);
     }
     phi__buf_char(&t->text, ']');
-    const phi_projection_meta *meta = &made.meta; /* without prompt and tools, as the budget */
+    const phi_projection_meta *meta = &made.meta; /* the budget does not count prompt and tools */
     uint64_t sent = phi__trace_view_less(meta->estimated_tokens, meta->system_tokens);
     sent = phi__trace_view_less(sent, meta->tools_tokens);
     phi__records_raw(&t->text, "x", "[");

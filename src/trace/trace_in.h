@@ -86,8 +86,8 @@ PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entr
 PHI__FN bool phi__trace_prompt_is_in(const phi__entry *entry);
 PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at); /* empty if at is 0 */
 
-/* Writes a member with a text, without secrets. A text beyond the limit is cut, and a second member
-   "KEY of" has its length. */
+/* Writes a member with a text, without secrets. A longer text than the limit is cut, and a second
+   member "KEY of" has the length of the whole text. */
 PHI__FN void phi__tout_str(phi_trace *t, const char *key, phi_str text);
 
 /* Write a text without secrets and without a limit; phi__tout_value writes no key. */
@@ -96,8 +96,8 @@ PHI__FN void phi__tout_whole(phi_trace *t, const char *key, phi_str text);
 PHI__FN void phi__tout_some(phi_trace *t, const char *key, phi_str text);
 PHI__FN void phi__tout_value(phi_trace *t, phi_str text);
 
-/* Returns a text without secrets. A text beyond the limit is cut, and a note at its end has its
-   length. Valid until phi__tout_move. */
+/* Returns a text without secrets. A longer text than the limit is cut, and a note at its end has
+   the length of the whole text. Valid until phi__tout_move. */
 PHI__FN phi_str phi__tout_noted(phi_trace *t, phi_str text);
 
 /* Moves `text` to the bytes for the sink, escaped for a script in the page. Writes these bytes to

@@ -6,9 +6,10 @@
 #include <stdio.h>
 
 enum {
-    PHI__TRACE_OUT_PIECE = 65536, /* bytes in one call of the sink, at most */
+    PHI__TRACE_OUT_PIECE = 65536, /* max. bytes in one call of the sink */
     PHI__TRACE_OUT_MUCH = 32768,  /* bytes that are written at once, at least */
-    PHI__TRACE_OUT_TEXT = 8000    /* bytes of a text by default: 10,000 entries stay below 12 MB */
+    /* default limit for the bytes of a text: 10,000 entries stay below 12 MB */
+    PHI__TRACE_OUT_TEXT = 8000
 };
 
 static size_t phi__tout_most(const phi_trace *t) {
@@ -92,7 +93,7 @@ static phi_status phi__tout_write(phi_trace *t, bool all) {
 }
 
 /* Returns the length of the text before the next "<" or U+2028 or U+2029. A "<" could end the
-   script, and the others end a line of a script. All occur only in strings. */
+   script, and the other two end a line of a script. In JSON all three occur only in strings. */
 static size_t phi__tout_plain(const char *at, size_t len) {
     for (size_t i = 0; i < len; i++) {
         if (at[i] == '<') return i;

@@ -3,7 +3,7 @@
 
    There are two walks. The first finds runs that a tool call began or that are inside another run,
    so that each span knows its parent. The second writes a span when its end is reached. Copies of a
-   thread have runs with the same ids; these are twins, and are numbered. */
+   thread have runs with the same ids. Such runs are called twins, and are numbered. */
 #include "base/base_in.h"
 #include "model/event_parts.h"
 #include "model/model_in.h"
@@ -287,8 +287,8 @@ static void phi__span_named(phi_trace *t, const char *operation, phi_str of, phi
     phi__span_text(t, "gen_ai.operation.name", phi_str_of(operation));
 }
 
-/* Ends a span. error: empty if the span did not fail. before: the run in another trace that this
-   run continues, or NULL. */
+/* Ends a span. `error` is empty if the span did not fail. `before` is the run in another trace that
+   this run continues; NULL if there is none. */
 static void phi__span_close(phi_trace *t, phi_str error, phi_str message,
                             const phi__trace_name *before) {
     phi__span_text(t, "error.type", error);
@@ -557,7 +557,7 @@ PHI__FN void phi__span_head(phi_trace *t) {
 
 /* ---- the walk over entries ---- */
 
-enum { PHI__TRACE_SPANS_DEEP = 64 /* nested runs, at most; deeper runs get no span */ };
+enum { PHI__TRACE_SPANS_DEEP = 64 /* max. nested runs; deeper runs get no span */ };
 
 /* ---- runs ---- */
 
@@ -581,7 +581,7 @@ static void phi__spans_calls_over(phi_trace *t, phi__trace_run *run) {
     run->call_count = 0;
 }
 
-/* Ends the innermost run. end NULL: the end of the run is not in the log. */
+/* Ends the innermost run. If `end` is NULL, the end of the run is not in the log. */
 static void phi__spans_over(phi_trace *t, const phi__entry *end) {
     phi__trace_run *run = t->spans.run;
     phi__spans_calls_over(t, run);

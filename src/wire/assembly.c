@@ -1,7 +1,7 @@
 /* assembly.c - the blocks of an answer as they grow, and the checks at its end. */
 #include "wire/codec_in.h"
 
-/* ---- JSON of blocks that phi does not interpret: members are set, other bytes stay ---- */
+/* ---- the JSON of opaque blocks: sets members and keeps all other bytes ---- */
 
 PHI__FN bool phi__opaque_find(phi_str object, phi_str key, phi_str *value) {
     phi__json_cursor c;
@@ -160,7 +160,7 @@ static void phi__assembly_hold(phi__draft *d, phi_str *s) {
     d->held_len = (uint8_t)tail;
 }
 
-/* Returns the code unit of a \uXXXX escape at `at`, or -1. */
+/* Returns the code unit of a \uXXXX escape at `at`; -1 if there is no such escape. */
 static int32_t phi__assembly_escape(const char *at, const char *end) {
     if (end - at < 6 || at[0] != '\\' || at[1] != 'u') return -1;
     uint32_t unit = phi__json_text_hex(at + 2, end, 4);
@@ -221,8 +221,8 @@ static bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
     return phi__opaque_is_json(&a->scratch, text, PHI_JSON_BORROW, &a->no_memory);
 }
 
-/* Gives a call a new id if it has none or an earlier call has the same id: results would be
-   ambiguous. The `kept` fields of the earlier calls hold the hashes of their ids. */
+/* Gives a call a new id if it has none, or if an earlier call has the same id, because results
+   would then be ambiguous. The `kept` fields of the earlier calls hold the hashes of their ids. */
 static void phi__assembly_unique_id(phi__assembly *a, size_t block) {
     phi__draft *d = &a->drafts[block];
     bool taken = d->id.len == 0 || phi__str_is(phi__buf_str(&d->id), "null");
@@ -458,7 +458,7 @@ PHI__FN void phi__assembly_close(phi__assembly *a, size_t block) {
     phi__assembly_added(a, block, from);
     a->drafts[block].open = false;
     if (d->kind == PHI_CONTENT_OPAQUE && !phi__assembly_is_json(a, phi__buf_str(&d->replay)))
-        d->incomplete = true; /* the provider would refuse it */
+        d->incomplete = true; /* the provider would refuse this block */
     phi__assembly_tell(a, PHI__PART_BLOCK_END, block, 0);
 }
 

@@ -9,7 +9,7 @@
 /* ---- header lines of a response, "Name: value\r\n", and the delay that they ask for ---- */
 
 #define PHI__HEADERS_NUMBER_MOST                                                                   \
-    UINT64_C(1000000000000) /* in thousandths of a second: thirty years */
+    UINT64_C(1000000000000) /* thirty years, in thousandths of a second */
 
 PHI__FN phi_str phi__headers_value(phi_str headers, const char *name) {
     size_t at = 0;
@@ -70,7 +70,8 @@ static uint64_t phi__headers_unit(phi_str s, size_t *at) {
     return 0;
 }
 
-/* Reads a duration: "46s", "1m2s", "5.289s", "7 seconds", "7" (seconds). False if none or zero. */
+/* Reads a duration: "46s", "1m2s", "5.289s", "7 seconds", "7" (seconds). False if there is no
+   duration, or if it is zero. */
 static bool phi__headers_duration(phi_str s, size_t at, uint64_t *ms) {
     uint64_t n, total = 0;
     while (phi__headers_number(s, &at, &n)) {
@@ -124,7 +125,7 @@ static bool phi__headers_date(phi_str s, int64_t *ms) {
     return false;
 }
 
-/* Reads a header value that is one number: seconds, or milliseconds if `ms`. */
+/* Reads a header value that is one number of seconds, or of milliseconds if `ms` is true. */
 static bool phi__headers_whole_number(phi_str s, bool ms, uint64_t *out) {
     size_t at = 0;
     uint64_t n;
@@ -155,7 +156,7 @@ static bool phi__headers_delay(phi_str headers, phi_str given, phi_str message, 
 
 #define PHI__FAULT_BODY_MOST 65536u  /* max. bytes of a body that are read */
 #define PHI__FAULT_WORDS_MOST 4096u  /* max. bytes of a message that are kept */
-#define PHI__FAULT_SNIPPET_MOST 500u /* max. bytes that are quoted of a body without a message */
+#define PHI__FAULT_SNIPPET_MOST 500u /* max. bytes quoted from a body without a message */
 
 /* The parts of an error. Strings live in the arena or are static. */
 typedef struct phi__fault {
@@ -223,8 +224,8 @@ static const char phi__fault_overflows[] =
     "range of input length should be\0"
     "prompt exceeds max length\0";
 
-/* These phrases may also concern tools, images or max_tokens. A shorter history does not help then.
-   So the text must name the prompt before such a phrase, and must not contain an entry of
+/* These phrases may also concern tools, images or max_tokens, for which a shorter history is no
+   help. So the text must name the prompt before such a phrase, and must not contain an entry of
    phi__fault_other_excesses. */
 static const char phi__fault_excesses[] =
     "token*exceeds the maximum\0token*exceeds the limit of\0prompt *exceeds the maximum\0"
@@ -355,8 +356,8 @@ static void phi__fault_read_json(phi__fault *f, phi_arena *arena, const phi_json
     f->detail = phi__fault_text(phi_json_get(metadata, "raw"));
     if (f->detail.len == 0) f->detail = phi__fault_text(phi_json_path(error, "details.error_code"));
     f->request_id = phi__fault_text(phi_json_get(root, "request_id"));
-    /* Choose the error's code. A text is better than a number. A number is better than a type,
-       unless the type ends in "_error". If the code is null, there is no code. */
+    /* Choose the error's code. A code that is a text is preferred. A numeric code is preferred to
+       the error's type, unless the type ends in "_error". If the code is null, there is no code. */
     const phi_json *code = phi_json_get(error, "code");
     const phi_json *status = phi_json_get(error, "status");
     bool telling = f->type.len > 6 && memcmp(f->type.at + f->type.len - 6, "_error", 6) == 0;

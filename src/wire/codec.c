@@ -1,7 +1,7 @@
 /* codec.c - finds a protocol's codec, and identifies the writer of a message. */
 #include "wire/codec_in.h"
 
-enum { PHI__CODEC_NAME_MOST = 64 }; /* bytes of a protocol's name; no name of phi's is longer */
+enum { PHI__CODEC_NAME_MOST = 64 }; /* max. bytes of a protocol's name; enough for all of phi's */
 
 PHI__FN bool phi__codec_among(phi_str text, const char *const *words) {
     for (; *words != NULL; words++)

@@ -50,10 +50,11 @@ PHI__FN uint64_t phi__assembly_hash(phi__assembly *a, phi__json_text text);
    starts at 0. False if the answer has failed. A list that is too long fails the answer. */
 PHI__FN bool phi__assembly_takes_more(phi__assembly *a, size_t *n);
 PHI__FN size_t phi__assembly_find(const phi__assembly *a,
-                                  int64_t key); /* the latest block, or SIZE_MAX */
+                                  int64_t key); /* the latest block; SIZE_MAX if none */
 
-/* Returns the last block if it is open and of this kind, else opens a new one, which closes the
-   block before it, except a call. For protocols that do not announce the start of a block. */
+/* Returns the last block if it is open and of this kind. Otherwise opens a new block, and closes
+   the block before it unless that is a call. For protocols that do not announce the start of a
+   block. */
 PHI__FN size_t phi__assembly_current(phi__assembly *a, phi_content_kind kind);
 
 /* Append to a block's bytes and call the sink. _add takes plain bytes. _add_json takes the inside
@@ -77,19 +78,19 @@ PHI__FN void phi__assembly_hold_end(phi__assembly *a);
 PHI__FN void phi__assembly_turn(phi__assembly *a, size_t block, phi_content_kind kind);
 
 /* Opens a block that phi does not interpret. draft->name gets the type, draft->replay gets the JSON
-   unchanged. open: more of the JSON follows, and phi__assembly_close will end the block. Returns
-   the index, or SIZE_MAX as phi__assembly_open. */
+   unchanged. If `open` is true, more of the JSON follows, and phi__assembly_close will end the
+   block. Returns the index; SIZE_MAX in the cases of phi__assembly_open. */
 PHI__FN size_t phi__assembly_opaque(phi__assembly *a, phi_str type, phi_str json, int64_t key,
                                     bool open);
 
-/* Sets a member of an opaque block's JSON. All other bytes stay unchanged. outer: the name of an
-   object inside the JSON that gets the member; empty: the JSON itself gets it. Too many changes
-   make the block incomplete. */
+/* Sets a member of an opaque block's JSON. All other bytes stay unchanged. If `outer` is not empty,
+   it names an object inside the JSON, and the member is set in this object. Too many changes make
+   the block incomplete. */
 PHI__FN void phi__assembly_opaque_set(phi__assembly *a, size_t block, phi_str outer, phi_str key,
                                       phi_str value);
 
 /* Closes an opaque block. The bytes added to the block become the value of a member: a string if
-   `text`, else JSON. If this JSON is broken, the block becomes incomplete. */
+   `text` is true, else JSON. If this JSON is broken, the block becomes incomplete. */
 PHI__FN void phi__assembly_opaque_close(phi__assembly *a, size_t block, phi_str outer, phi_str key,
                                         bool text);
 
@@ -102,8 +103,8 @@ PHI__FN void phi__assembly_rest(phi__assembly *a, size_t block, phi_str call,
    replaces bytes that are not UTF-8. Does nothing if block is SIZE_MAX. */
 PHI__FN void phi__assembly_cite(phi__assembly *a, size_t block, phi_str citation);
 
-/* Appends the arguments in a call's start to draft->replay. They are used only if no deltas
-   follow. */
+/* Appends the arguments that came with a call's start to draft->replay. They are used only if no
+   deltas follow. */
 PHI__FN void phi__assembly_wait(phi__assembly *a, size_t block, phi_str arguments);
 
 /* Closes a call. `arguments` are used if there were no deltas. */
@@ -170,8 +171,8 @@ PHI__FN void phi__encode_scratch(phi__encoder *e); /* appends e->scratch as a pi
 PHI__FN bool phi__encode_copy(phi__encoder *e, phi_str *out);
 
 /* Appends JSON to the message of a role. If the open message has another role, first appends
-   `begin`, which ends it and starts a new one ("]},{..."). If no message is open, the "]}," is left
-   out. */
+   `begin`, which ends that message and starts a new one ("]},{..."). If no message is open, leaves
+   out the "]}," of `begin`. */
 PHI__FN void phi__encode_role(phi__encoder *e, phi_role role, phi_str begin, phi_str json);
 
 /* As phi__codec.append, for protocols whose messages are items of one list. */
@@ -188,12 +189,14 @@ PHI__FN void phi__encode_accept(phi__encoder *e, const char *accept);
 /* Adds the model's key in a header (NULL: as a bearer token), then the model's headers. */
 PHI__FN void phi__encode_key(phi__encoder *e, const char *header);
 
-/* Sets the url to the model's base, `version` ("/v1") and `path`. Leaves out parts with which the
-   base already ends. only_bare: adds `version` only if the base has no path. */
+/* Sets the url to the model's base, `version` ("/v1") and `path`. A part with which the base
+   already ends is not added again. If only_bare is true, adds `version` only if the base has no
+   path. */
 PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bare,
                              const char *path);
 
-/* A protocol's names for the settings. NULL: there is no such setting, or the codec writes it. */
+/* A protocol's names for the settings. A name is NULL if the protocol has no such setting, or if
+   the codec writes the setting itself. */
 typedef struct phi__takes_keys {
     const char *temperature, *top_p, *top_k, *stop, *seed, *tier;
 } phi__takes_keys;
@@ -258,9 +261,9 @@ typedef struct phi__decoding {
     phi__delta_cache repeat;
 } phi__decoding;
 
-/* True if the decoder must read an event: its data begin with '{' (`lists`: or '['). Other data are
-   a gateway's text. An "error" event fails the answer here. The text of a repeated event is added
-   here. */
+/* True if the decoder must read an event: its data begin with '{', or, if `lists` is true, with
+   '['. Other data are a gateway's text. Handles two kinds of events itself: an "error" event fails
+   the answer, and the text of a repeated event is added. */
 PHI__FN bool phi__decoding_takes(phi__decoding *d, phi__assembly *a, phi_str name, phi_str data,
                                  bool lists);
 
@@ -286,8 +289,8 @@ PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
 /* True if any model of this target's protocol wrote the message. */
 PHI__FN bool phi__render_same_protocol(const phi__encoder *e, size_t item);
 
-/* True if the message has an opaque block of this target's protocol whose name passes `is`. is
-   NULL: any name passes. */
+/* True if the message has an opaque block of this target's protocol whose name passes `is`. If `is`
+   is NULL, every name passes. */
 PHI__FN bool phi__render_any_opaque(const phi__encoder *e, const phi_message *message,
                                     bool (*is)(phi_str name));
 
@@ -309,11 +312,11 @@ PHI__FN void phi__render_opaque(phi__encoder *e, const phi_content *c);
 /* Appends the members of an object to the object that is being written. */
 PHI__FN void phi__render_rest(phi__encoder *e, phi_str object);
 
-/* True if a user's message follows an answer and its results, before the next answer. */
+/* True if a user's message comes after an answer and its results, and before the next answer. */
 PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item);
 
-/* True if a later opaque block of the message holds the result of the call in `block`. id: the path
-   of the id in a call. refs: the paths of this id in results. */
+/* True if a later opaque block of the message holds the result of the call in `block`. `id` is the
+   path of the id in a call, and `refs` are the paths of this id in results. */
 PHI__FN bool phi__render_is_answered(const phi_message *message, size_t block, const char *id,
                                      const char *const *refs);
 PHI__FN bool phi__render_is_image(const phi_content *c);
@@ -338,13 +341,14 @@ PHI__FN phi_str phi__render_stand_in(const phi__encoder *e, const phi_message *m
    line with "Document: " and its title, if it has a title. */
 PHI__FN void phi__render_said(phi__encoder *e, const phi_content *c);
 
-/* Write {"type":"text","text":...}, after a comma if one is needed: said_part for a block as
-   phi__render_said writes it, text_part for a text. */
+/* Write {"type":"text","text":...}, after a comma if one is needed. phi__render_said_part writes a
+   block as phi__render_said does. phi__render_text_part writes a text. */
 PHI__FN void phi__render_said_part(phi__encoder *e, const phi_content *c);
 PHI__FN void phi__render_text_part(phi__encoder *e, phi_str text);
 
 /* Passes the blocks of a message to the codec's functions: texts to `said`, media to `block`,
-   opaque blocks to `opaque` (may be NULL). Skips blank texts. media false: only texts. */
+   opaque blocks to `opaque` (may be NULL). Skips blank texts. If `media` is false, passes only
+   texts. */
 PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool media,
                                void (*said)(phi__encoder *e, const phi_content *c),
                                void (*block)(phi__encoder *e, const phi_content *c),
@@ -384,27 +388,28 @@ enum {
     PHI__REPAIR_BITS = 13
 };
 
-/* Finds the tool of the request that a name means. With PHI_QUIRK_REPAIR_CALLS, if there is no
-   exact match, compares without case, '-' and '_', then also without a prefix ("functions.",
-   "tools/", "default_api:") and without ":0" or "<|...|>" at the end. SIZE_MAX if no tool or more
-   than one matches. */
+/* Finds the tool of the request that a name means. If there is no exact match and
+   PHI_QUIRK_REPAIR_CALLS is set, compares names without case, '-' and '_'. If that finds none, also
+   ignores a prefix ("functions.", "tools/", "default_api:") and an end such as ":0" or "<|...|>".
+   SIZE_MAX if no tool or more than one matches. */
 PHI__FN size_t phi__repair_tool(const phi__assembly *a, phi_str name);
 
 /* Repairs the value at *at, appends it as JSON and advances *at past it. False if the value is
    ambiguous or memory ran out (out->failed). Sets bits in *faults. */
 PHI__FN bool phi__repair_value(phi__buf *out, const char **at, const char *end, uint32_t *faults);
 
-/* Appends a schema in Gemini's form, which may equal the given one. For phi__codec_rules.adapt.
-   False: no memory (out->failed), or `words` say why Gemini would refuse the schema. */
+/* Appends a schema in Gemini's form, which may be the given schema unchanged. For
+   phi__codec_rules.adapt. False: no memory (out->failed), or `words` say why Gemini would refuse
+   the schema. */
 PHI__FN bool phi__strict_gemini(phi__buf *out, phi_str schema, char *words, size_t words_size);
 
-/* For codecs: writes a tool's name, description and schema as members of an open object. schema:
-   the key of this member, with its comma and colon. Returns true if the written schema is
-   strict. */
+/* For codecs: writes a tool's name, description and schema as members of an open object. `schema`
+   is the key of the schema's member, with a comma before it and a colon after it. Returns true if
+   the written schema is strict. */
 PHI__FN bool phi__strict_put_tool(phi__encoder *e, const phi__tool_view *tool, const char *schema);
 
-/* Applies the rules of switching models to messages (phi_translate). codec NULL: the protocol is a
-   host's own. The target must have a protocol and an id. */
+/* Applies the rules of switching models to messages (phi_translate). `codec` is NULL if the
+   protocol is a host's own. The target must have a protocol and an id. */
 PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *target,
                                   const phi_message *const *messages, size_t count,
                                   phi_arena *arena, const phi_message *const **out,
@@ -420,8 +425,9 @@ PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t form, phi_
 PHI__FN void phi__encode_seal(phi__encoder *e, phi_str method); /* call once, after all pieces */
 PHI__FN bool phi__classify_is_overflow_text(phi_str text);
 
-/* True if a text is one JSON value. flags: as phi_json_parse. Only the strings and brackets of a
-   very long text are checked. Uses and resets the arena. Sets *no_memory if memory ran out. */
+/* True if a text is one JSON value. `flags` are those of phi_json_parse. Only the strings and
+   brackets of a very long text are checked. Uses and resets the arena. Sets *no_memory if memory
+   ran out. */
 PHI__FN bool phi__opaque_is_json(phi_arena *arena, phi_str text, uint32_t flags, bool *no_memory);
 
 /* ---- extras ---- */
@@ -451,28 +457,30 @@ PHI__FN void phi__fill_drop(struct phi__encoder *e); /* may be called at any tim
 
 /* ---- frames, rendering, repair and strict schemas ---- */
 
-/* Returns the rule for call ids. codec NULL: the protocol is a host's own. */
+/* Returns the rule for call ids. `codec` is NULL if the protocol is a host's own. */
 PHI__FN phi__id_rule phi__render_id_rule(const phi__codec *codec, const phi_model *model);
 
-/* Returns the id if the rule allows it, else a replacement, written to `room`. */
+/* Returns the id if the rule allows it. Otherwise writes a replacement to `room` and returns it. */
 enum { PHI__ID_ROOM = 38 };
 PHI__FN phi_str phi__render_map_id(phi_str id, phi__id_rule rule, char room[PHI__ID_ROOM]);
 
-/* Returns the PHI__MEDIA_ bits of a target. codec NULL: the protocol is a host's own, all bits. */
+/* Returns the PHI__MEDIA_ bits of a target. If `codec` is NULL, the protocol is a host's own, and
+   all bits are set. */
 PHI__FN uint32_t phi__render_media(const phi__codec *codec, const phi_model *model);
 
-/* omits: true if the target does not accept a block. omitted: the line of text that replaces it. */
+/* phi__render_omits returns true if the target does not accept a block. phi__render_omitted returns
+   the line of text that replaces such a block. */
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
 PHI__FN phi_str phi__render_omitted(const phi_texts *texts, phi_content_kind kind);
 
-/* Appends the object that a text means, as JSON. Returns false as phi__repair_value does. *faults
+/* Appends, as JSON, the object that a text means. False in the cases of phi__repair_value. *faults
    becomes 0 for valid JSON. */
 PHI__FN bool phi__repair_object(phi__buf *out, phi_str text, uint32_t *faults);
 
-/* Appends the schema in a form. Equal texts give equal bytes. False: no memory (out->failed), or
-   the schema has no such form. `words` (terminated) then name the place and the reason, for
-   example: at /properties/a: "oneOf" has no strict form. After false the appended bytes are
-   useless. */
+/* Appends the schema in a form. Equal texts give equal bytes. False if memory ran out
+   (out->failed), or if the schema has no such form. In the second case `words` (terminated) name
+   the place and the reason, for example: at /properties/a: "oneOf" has no strict form. After false
+   the appended bytes are useless. */
 PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
                                 size_t words_size);
 

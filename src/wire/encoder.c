@@ -17,8 +17,8 @@ enum {
 /* Part of each prefix hash. Increase it if a codec for a checking target changes its renderings. */
 enum { PHI__PREFIX_VERSION = 1 };
 
-/* The form under which the hash of a message is kept, as if it were a rendering. For other forms
-   see names_in.h. */
+/* The form under which the hash of a message is kept, in the same way as a rendering. For other
+   forms see names_in.h. */
 #define PHI__PREFIX_FORM (UINT32_C(15) << 28)
 
 typedef struct phi__prefix_kept {
@@ -101,8 +101,8 @@ static uint64_t phi__prefix_content(phi__encoder *e, const phi_content *c, uint6
     return c->kind == PHI_CONTENT_OPAQUE ? phi__prefix_hash(c->replay, n) : n;
 }
 
-/* Returns a hash of an answer's last thinking that can go back, or 0. Only thinking with a
-   signature that other content follows can go back. */
+/* Returns a hash of an answer's last thinking that can go back; 0 if there is none. Thinking can go
+   back only if it has a signature and other content follows it. */
 static uint32_t phi__prefix_thinking(const phi_message *m) {
     bool ends = false;
     if (m->role != PHI_ROLE_ASSISTANT) return 0;
@@ -155,8 +155,8 @@ static phi__prefix_kept phi__prefix_item(phi__encoder *e, size_t at, size_t *cos
 
 static uint64_t phi__prefix_value(const phi__prefix *p) { return p->now | 1; }
 
-/* In prefix_parts, bits 0 to 31 are the last thinking sent, bits 32 to 47 the system prompt, and
-   bits 48 to 63 the tools. */
+/* In prefix_parts, bits 0 to 31 are a hash of the last thinking that was sent, bits 32 to 47 a hash
+   of the system prompt, and bits 48 to 63 a hash of the tools. */
 PHI__FN void phi__prefix_mark(const phi__prefix *p, phi_message *answer) {
     size_t i = 0;
     while (i < answer->content_count && answer->content[i].kind != PHI_CONTENT_THINKING) i++;
@@ -240,7 +240,8 @@ PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units)
                 any = false;
                 previous = m->prefix == 0;
                 want = m->prefix_parts & UINT32_MAX;
-                if (!previous && want == 0) broken = true; /* its request sent no thinking */
+                if (!previous && want == 0)
+                    broken = true; /* this answer's request sent no thinking */
                 continue;
             }
             if (!any && (previous || id == want)) broken = true;

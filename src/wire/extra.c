@@ -158,7 +158,7 @@ static bool phi__extra_same(phi__extra_merge_state *s, phi__json_text a, phi__js
     return same;
 }
 
-/* Returns the index of a key in an object, or SIZE_MAX. */
+/* Returns the index of a key in an object; SIZE_MAX if the object lacks it. */
 static size_t phi__extra_find(phi__extra_merge_state *s, phi_str object, phi__json_text key,
                               phi_str *value) {
     phi__json_cursor c;

@@ -74,7 +74,7 @@ static phi_str phi__fill_end(phi__encoder *e) {
     phi__fill *f = &e->fill;
     phi_str json = phi__str(f->out, f->len);
     PHI_ASSERT(f->len == f->total);
-    f->out = NULL; /* it now belongs to the message */
+    f->out = NULL; /* the rendering now belongs to the message */
     f->going = false;
     f->count = 0;
     phi__buf_clear(&e->scratch);

@@ -121,8 +121,8 @@ static phi_status phi__preflight_opaque(phi__preflight_check *p, size_t at, cons
     return phi__preflight_no(p, "messages[%zu]: the JSON of an opaque block is no object", at);
 }
 
-/* Returns the index of the result of a call, or SIZE_MAX. The result must be in the row of results
-   that begins at `from`. */
+/* Returns the index of the result of a call; SIZE_MAX if there is none. The result must be in the
+   row of results that begins at `from`. */
 static size_t phi__preflight_result(const phi__request_spec *spec, size_t from, phi_str id) {
     for (size_t i = from; i < spec->item_count; i++) {
         const phi_message *m = spec->items[i].message;
@@ -133,7 +133,7 @@ static size_t phi__preflight_result(const phi__request_spec *spec, size_t from, 
     return SIZE_MAX;
 }
 
-/* Returns the index of an earlier message with a call of this id, or SIZE_MAX. */
+/* Returns the index of an earlier message with a call of this id; SIZE_MAX if there is none. */
 static size_t phi__preflight_id_taken(const phi__request_spec *spec, size_t before, phi_str id) {
     size_t j;
     for (size_t i = 0; i < before; i++) {

@@ -121,7 +121,7 @@ static phi__assembly *phi__writer_open(phi_answer *answer) {
     return a;
 }
 
-/* Returns the block of the open call, or SIZE_MAX. */
+/* Returns the block of the open call; SIZE_MAX if no call is open. */
 static size_t phi__writer_call(const phi__assembly *a) {
     size_t last = a->count - 1;
     if (a->count == 0 || a->drafts[last].kind != PHI_CONTENT_TOOL_CALL || !a->drafts[last].open)

@@ -10,7 +10,7 @@ enum {
 
 /* ---- names ---- */
 
-/* Finds the tool with exactly this name, or SIZE_MAX. */
+/* Finds the tool with exactly this name. SIZE_MAX if there is none. */
 static size_t phi__repair_exact(const phi__assembly *a, phi_str name) {
     for (size_t i = 0; i < a->tool_count; i++)
         if (phi_str_equal(a->tools[i].name, name)) return i;
@@ -412,7 +412,7 @@ static void phi__repair_arguments(phi__assembly *a, phi__draft *d) {
     phi__buf_free(&out);
 }
 
-/* Returns the array or object that a string holds as JSON, or NULL. */
+/* Returns the array or object that a string holds as JSON; NULL if it holds neither. */
 static phi_json *phi__repair_unpacked(phi__assembly *a, phi_str text) {
     uint32_t faults = 0;
     phi_json *node = NULL;

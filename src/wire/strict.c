@@ -152,15 +152,15 @@ typedef struct phi__strict {
     size_t place_len;
     uint32_t depth, work;
     bool refused;
-    uint8_t *visits; /* by number of the definition: 1 is being visited, 2 was visited */
+    uint8_t *visits; /* by number of the definition; 1: is being visited, 2: was visited */
 } phi__strict;
 
 /* ---- error messages ---- */
 
-/* Stands for a keyword's name in a message about the whole schema. */
+/* Used in place of a keyword's name if a message is about the whole schema. */
 static const phi_str phi__strict_it = {"", 0};
 
-/* Refuses the schema and returns false. Keeps the first message. `what`: a keyword or a name. */
+/* Refuses the schema and returns false. Keeps the first message. `what` is a keyword or a name. */
 static bool phi__strict_no(phi__strict *s, phi_str what, const char *why) {
     int len = (int)phi__utf8_cut(what, phi__min(what.len, 60));
     if (s->refused) return false;
@@ -438,8 +438,8 @@ static void phi__strict_put_array(phi__strict *s, const phi_json *schema) {
 
 /* ---- references ---- */
 
-/* Returns the schema that "#", "#/$defs/x" or "#/definitions/x" names, or NULL. *number is 0 for
-   the root; definitions count from 1. */
+/* Returns the schema that "#", "#/$defs/x" or "#/definitions/x" names; NULL if there is none.
+   *number is 0 for the root, and definitions count from 1. */
 static const phi_json *phi__strict_target(phi__strict *s, phi_str ref, size_t *number) {
     static const char *const rooms[] = {"$defs", "definitions"};
     const phi_json *found = NULL;

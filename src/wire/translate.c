@@ -15,7 +15,7 @@ typedef struct phi__translation {
     phi_arena *arena;
     const phi_message **out;
     size_t count, cap;
-    /* The last answer, as given, as long as its calls may get results; or NULL. */
+    /* The last answer, as given, while its calls may still get results; otherwise NULL. */
     const phi_message *calls;
     uint8_t *answered; /* indexed by block of `calls` */
     bool failed;

@@ -89,7 +89,7 @@ struct phi__assembly {
     bool unknown_stop;   /* the decoder does not know the word in raw_stop_reason */
     bool no_memory;      /* memory ran out; never reset */
     phi_failure failure; /* kind NONE: no failure. The strings are in failure_words */
-    phi_status status;   /* status of a run that ends in this failure; PHI_OK: from the kind */
+    phi_status status;   /* status of a run that ends in this failure; PHI_OK: the kind decides */
     phi__buf failure_words;
     /* Set by the caller for decoders that look for calls and thinking in text: the model's quirks
        and the request's tools (borrowed). */
@@ -109,8 +109,8 @@ PHI__FN void phi__assembly_free(phi__assembly *a); /* may be called twice */
 PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
                                 phi_str code, phi_str message);
 
-/* Returns the block's kind as readers of the message see it. With `respond`, the call that is the
-   answer is a TEXT to them. Decoders use draft->kind, which remains TOOL_CALL. */
+/* Returns the block's kind as readers of the message see it. If `respond` is set, they see the call
+   that is the answer as a TEXT. Decoders use draft->kind, which remains TOOL_CALL. */
 PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block);
 
 /* Completes a message after the end of the answer. Empty arguments become {}. An open call becomes
@@ -135,7 +135,8 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
 /* Returns the value of a header, or an empty string. Ignores the case of the name. */
 PHI__FN phi_str phi__headers_value(phi_str headers, const char *name);
 
-/* Fails an answer whose stream ended without the protocol's end. heard: at least one event came. */
+/* Fails an answer whose stream ended without the protocol's end. `heard` is true if at least one
+   event came. */
 PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard);
 
 enum {
@@ -275,7 +276,7 @@ typedef struct phi__encoder {
     /* For repairing a transcript: calls of the last answer, and which of them have a result. */
     size_t calls_item;   /* SIZE_MAX: no calls wait for results */
     size_t results_from; /* the first item after calls_item */
-    uint8_t *answered;   /* by block of calls_item: 1 if its call has a result; array is reused */
+    uint8_t *answered;   /* by block of calls_item, array is reused; 1: the call has a result */
     size_t answered_cap;
     size_t next_call; /* the search for a result's call starts here */
     bool had_calls;
@@ -341,7 +342,7 @@ typedef enum phi__binding {
 enum {
     PHI__MEDIA_PDF = 1,       /* PDF as bytes */
     PHI__MEDIA_URL = 2,       /* a document by its URL */
-    PHI__MEDIA_TEXT = 4,      /* text documents as such; without this bit as text after the title */
+    PHI__MEDIA_TEXT = 4,      /* text documents; without this bit they become text after a title */
     PHI__MEDIA_TEXT_FILE = 8, /* text/plain, text/csv, text/html, text/markdown as bytes */
     PHI__MEDIA_OFFICE = 16,   /* doc, docx, xls, xlsx */
     PHI__MEDIA_SOUND = 32,    /* wav and mp3 */
@@ -363,7 +364,7 @@ enum {
 /* A target's rules for settings. The codec also uses these functions to write a request. */
 typedef struct phi__codec_settings {
     uint32_t (*takes)(const phi__request_spec *spec); /* PHI__TAKES_ bits */
-    /* Returns the thinking level to send for the wanted one. */
+    /* Returns the thinking level to send if `wanted` is requested. */
     phi_thinking (*level)(const phi_model *model, phi_thinking wanted);
     /* Paths ("a.b") that phi writes itself, ended by NULL. No extra (below) may contain them. */
     const char *const *owned;
@@ -375,8 +376,8 @@ typedef struct phi__codec_settings {
 typedef struct phi__codec_rules {
     phi__id_rule (*id_rule)(const phi_model *model);         /* default PHI__ID_ANTHROPIC */
     phi__strict_form (*strict_form)(const phi_model *model); /* default PHI__STRICT_NONE */
-    /* phi__strict_gemini if the form is PHI__STRICT_GEMINI. A pointer, so other codecs do not link
-       it. */
+    /* Set to phi__strict_gemini if the form is PHI__STRICT_GEMINI. It is a pointer, so that other
+       codecs do not link the function. */
     bool (*adapt)(phi__buf *out, phi_str schema, char *words, size_t words_size);
     phi__format_way (*format_way)(const phi__request_spec *spec); /* default PHI__FORMAT_NATIVE */
     phi__format_schema_rule format_schema;
@@ -412,12 +413,12 @@ struct phi__codec {
     void (*head)(phi__encoder *e);
     void (*tail)(phi__encoder *e);
     void (*address)(phi__encoder *e);
-    /* Encoding of a message. It is never an extension, and it is a tool result only if its call
-       waits for one. `form` returns bits that select the rendering for this target. after: for the
-       blocks of a result that follow all results of a turn; 0 if the result has none. `render`
-       writes that form into e->scratch. `append` adds a rendering, which may be empty, to the
-       request. The encoder makes up a result for a call that has none: `at` is then SIZE_MAX and
-       the form 0. */
+    /* Encoding of a message. The message is never an extension. It is a tool result only if its
+       call waits for a result. `form` returns bits that select the rendering for this target. If
+       `after` is true, the bits are for the blocks of a result that follow all results of a turn;
+       `form` then returns 0 if the result has no such blocks. `render` writes the rendering of a
+       form into e->scratch. `append` adds a rendering, which may be empty, to the request. The
+       encoder makes up a result for a call that has none: `at` is then SIZE_MAX and the form 0. */
     uint32_t (*form)(const phi__encoder *e, size_t at, bool after);
     void (*render)(phi__encoder *e, const phi_message *m, size_t at, uint32_t form);
     void (*append)(phi__encoder *e, const phi_message *m, size_t at, uint32_t form, phi_str json);
@@ -436,11 +437,12 @@ struct phi__codec {
 /* True if a protocol has this name. Ignores case. */
 PHI__FN bool phi__codec_is(const char *const names[PHI__CODEC_NAMES], phi_str protocol);
 
-/* Returns the codec function in a list for any name of its protocol, or NULL. NULL ends the
-   list. */
+/* Returns the codec function in a list for any name of its protocol; NULL if there is none. The
+   list ends with NULL. */
 PHI__FN phi_codec_fn phi__codec_named(const phi_codec_fn *list, phi_str protocol);
 
-/* Returns the model's own codec, else the codec in the list for the model's protocol, else NULL. */
+/* Returns the model's own codec, or else the codec in the list for the model's protocol. NULL if
+   there is neither. */
 PHI__FN const phi__codec *phi__codec_of(const phi_codec_fn *list, const phi_model *model);
 
 /* Returns a hash of model, provider and protocol, which identifies the writer of a message. The
@@ -448,12 +450,13 @@ PHI__FN const phi__codec *phi__codec_of(const phi_codec_fn *list, const phi_mode
 PHI__FN uint64_t phi__codec_origin_of(phi_str model, phi_str provider, phi_str protocol);
 
 /* Starts a request. `spec` and all it points to are borrowed until the request is not used any
-   more. Kept renderings go to the items' arenas, all else to `arena`, which must live as long. */
+   more. Kept renderings go to the items' arenas. Everything else goes to `arena`, which must live
+   as long as the request is used. */
 PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec,
                                 const phi__request_spec *spec, phi_arena *arena);
 
-/* Continues for at most `units` of work. PHI_BUSY: call again. PHI_OK: e->request is sealed.
-   PHI_BAD_ARG: e->refused says why the request cannot be made. Or PHI_NO_MEMORY. */
+/* Continues for at most `units` of work. PHI_OK: e->request is sealed. PHI_BUSY: call it again.
+   PHI_BAD_ARG: the request cannot be made; e->refused says why. PHI_NO_MEMORY: memory ran out. */
 PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units);
 
 /* Writes url and headers of the sealed request again, from the present e->spec->model. False: no
@@ -473,18 +476,19 @@ PHI__FN void phi__encode_model_headers(phi__encoder *e);
    borrowed. */
 PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, phi_str body);
 
-/* Classifies an HTTP error response. Strings are copied into `arena`. An HTTP date is compared with
-   the response's own Date header. headers: lines "Name: value\r\n". */
+/* Classifies an HTTP error response. `headers` has lines "Name: value\r\n". Strings are copied into
+   `arena`. An HTTP date is compared with the response's own Date header. */
 PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str headers, phi_str body,
                            phi_arena *arena, phi_failure *out);
 
 /* Checks if the target would refuse a transcript, before it is sent. Returns PHI_OK, or PHI_BAD_ARG
-   with a message that names the place ("messages[3]: tool call \"x\" has no result"). For tests and
-   makers of transcripts: its time grows with the square of the number of calls. */
+   with a message that names the place ("messages[3]: tool call \"x\" has no result"). The time
+   grows with the square of the number of calls, so it is for tests and makers of transcripts. */
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__request_spec *spec,
                                   char *words, size_t words_size);
 
-/* Returns NULL if a target accepts a tool's name, else its rule. codec NULL: the common rule. */
+/* Returns NULL if a target accepts a tool's name, else the rule that the name breaks. If `codec` is
+   NULL, the common rule is used. */
 PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name);
 
 enum {
@@ -505,8 +509,9 @@ PHI__FN bool phi__takes_copy(phi_arena *arena, const phi_request_options *from,
 /* Returns NULL if the options are valid, else a message ("options.top_p: expected ..."). */
 PHI__FN const char *phi__takes_fault(const phi_request_options *options);
 
-/* PHI_OK: the target accepts all settings of the request. PHI_UNSUPPORTED: `words` lists those left
-   out or lowered ("top_k is not sent; seed is not sent"). PHI_BAD_ARG: words_size is 0. */
+/* PHI_OK: the target accepts all settings of the request. PHI_UNSUPPORTED: some settings are left
+   out or lowered, and `words` list them ("top_k is not sent; seed is not sent"). PHI_BAD_ARG:
+   words_size is 0. */
 PHI__FN phi_status phi__takes_preflight(const phi__codec *codec, const phi__request_spec *spec,
                                         char *words, size_t words_size);
 
@@ -546,10 +551,11 @@ PHI__FN void phi__prefix_mark(const phi__prefix *p, phi_message *answer);
 /* Returns a static text such as "the tools have changed". */
 PHI__FN const char *phi__prefix_words(phi__prefix_cause cause);
 
-/* Checks the text of an extra. PHI_BAD_ARG: `words` (beginning with a colon or a place) name the
-   fault: not UTF-8, not a JSON object, a member twice, objects nested too deeply, an object with
-   more than 1024 members, or a path that the codec always writes (codec NULL: no such paths). Or
-   PHI_NO_MEMORY. Frees the memory that it takes from `scratch`. */
+/* Checks the text of an extra. PHI_BAD_ARG: the text has a fault, and `words` name it, after a
+   colon or a place. A text has a fault if it is not UTF-8 or not a JSON object, or if it has a
+   member twice, objects nested too deeply, an object with more than 1024 members, or a path that
+   the codec always writes (not checked if codec is NULL). PHI_NO_MEMORY: memory ran out. Frees the
+   memory that it takes from `scratch`. */
 PHI__FN phi_status phi__extra_check(const phi__codec *codec, phi_memory *scratch, phi_str text,
                                     char *words, size_t words_size);
 
@@ -560,15 +566,15 @@ PHI__FN bool phi__extra_join(phi_arena *arena, phi_str wide, phi_str narrow, phi
    output, the format gets a name and a schema that the target accepts. Otherwise the format becomes
    TEXT, and the JSON comes as a tool call: PHI_RESPOND_TOOL is appended to the tools, spec->respond
    is set, and the call is forced if the target allows it. New values live in `arena`; spec->tools
-   and spec->system_prompt may point there. PHI_BAD_ARG: the target cannot do it, `words` say why.
-   Or PHI_NO_MEMORY. */
+   and spec->system_prompt may point there. PHI_BAD_ARG: the target cannot produce the format, and
+   `words` say why. PHI_NO_MEMORY: memory ran out. */
 PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__request_spec *spec,
                                      phi_arena *arena, char *words, size_t words_size);
 PHI__FN const struct phi__formats *phi__format_ops(void);
 
 typedef struct phi__frame {
-    phi_str name;    /* event type; of an exception or error: '!' and its type or code */
-    phi_str payload; /* JSON; of an error: its message, not JSON */
+    phi_str name;    /* type of the event; for an exception or error: '!' and its type or code */
+    phi_str payload; /* JSON; for an error: its message, which is not JSON */
 } phi__frame;
 
 typedef struct phi__frames {
@@ -585,13 +591,14 @@ typedef struct phi__frames {
 
 /* The functions with which a codec's stream of frames is read. */
 typedef struct phi__framing {
-    /* max_bytes: most bytes of a frame; 0: AWS's limit. */
+    /* max_bytes is the limit for the bytes of a frame. 0 means AWS's limit. */
     void (*init)(phi__frames *frames, phi_memory *memory, size_t max_bytes);
     void (*free)(phi__frames *frames); /* may be called twice */
     /* The bytes are borrowed until `next` has returned 0 or an error. */
     void (*feed)(phi__frames *frames, const char *bytes, size_t len);
-    /* Returns 1 and a frame; 0 if more bytes are needed; PHI_PARSE if a checksum or length is
-       wrong; PHI_TOO_BIG or PHI_NO_MEMORY. */
+    /* Returns 1 and sets *out to a frame, or returns 0 if more bytes are needed. PHI_PARSE: a
+       checksum or a length is wrong. PHI_TOO_BIG: a frame is too large. PHI_NO_MEMORY: memory ran
+       out. */
     int (*next)(phi__frames *frames, phi__frame *out);
     /* Call it after the last byte. True if the stream ended inside a frame. */
     bool (*cut)(const phi__frames *frames);
@@ -635,11 +642,12 @@ PHI__FN void phi__reader_free(phi__reader *r); /* may be called twice */
 /* Reads the next bytes of the body. Broken bytes become the assembly's failure. */
 PHI__FN void phi__reader_feed(phi__reader *r, phi_str bytes);
 
-/* Call it after the last byte. Reads the last event even if no blank line ended it. cut: the
-   connection broke, so JSON outside of events may be incomplete and is dropped. */
+/* Call it after the last byte. Reads the last event even if no blank line ended it. `cut` is true
+   if the connection broke. JSON outside of events may then be incomplete, and is dropped. */
 PHI__FN void phi__reader_finish(phi__reader *r, bool cut);
 
-/* Tells the codec that nothing follows. Call it after phi__reader_finish or if phi__reader_done. */
+/* Tells the codec that nothing follows. Call it after phi__reader_finish, or once phi__reader_done
+   returns true. */
 PHI__FN void phi__reader_end(phi__reader *r);
 
 /* True if nothing more is read: the last event was seen, or the answer failed for good. */
@@ -695,9 +703,9 @@ typedef struct phi__formats {
 PHI__FN bool phi__strict_tools_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
                                      const phi_model *model, phi_arena *arena);
 
-/* Checks if the target refuses the schema of a tool. PHI_BAD_ARG: it does, and `words` name the
-   first such tool and the place. Or PHI_OK, PHI_NO_MEMORY. Adapts schemas in `scratch` if
-   needed. */
+/* Checks if the target refuses the schema of a tool. PHI_OK: it refuses none. PHI_BAD_ARG: it
+   refuses one, and `words` name the first such tool and the place. PHI_NO_MEMORY: memory ran out.
+   Adapts schemas in `scratch` if needed. */
 PHI__FN phi_status phi__strict_tools_refused(const phi__codec *codec, const phi__request_spec *spec,
                                              phi_memory *scratch, char *words, size_t words_size);
 
