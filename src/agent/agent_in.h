@@ -23,7 +23,8 @@ PHI__FN phi_status phi__check_model(phi_runtime *rt, const char *what, const phi
 PHI__FN phi_status phi__check_format(phi_runtime *rt, const phi_format *format,
                                      const phi_tool *tools, size_t tool_count);
 
-/* Checks a model's `extra`, the field that `what` names. own: the host's provider, or NULL. */
+/* Checks a model's `extra`. The message names this field as `what`. own: the host's provider, or
+   NULL. */
 PHI__FN phi_status phi__said_check_extra(phi_runtime *rt, const char *what, const phi_provider *own,
                                          const phi_model *model, const char *extra);
 

@@ -523,7 +523,7 @@ static bool phi__take_format(phi__agent *agent, const phi_format *format, phi_fo
 static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
     phi_agent_desc merged = phi__make_merge(given);
     const phi_agent_desc *desc = &merged;
-    /* The NULL fields below: the agent keeps these values elsewhere, or they are copied below. */
+    /* The fields set to NULL here are kept elsewhere in the agent, or copied below. */
     phi_agent_desc *own = &agent->desc;
     *own = *desc;
     own->system_prompt = own->workspace = own->thread_id = own->compaction.focus_message = NULL;

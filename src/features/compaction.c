@@ -208,7 +208,8 @@ typedef struct phi__compactions {
     uint8_t count, idle; /* compactions of this turn: all, and those that saved nothing */
     /* a compaction was done, and the run is held for the hook AFTER_COMPACTION */
     bool done;
-    /* the failure that caused the last compaction, in the thread's memory; NULL: the view's size */
+    /* the failure that caused the last compaction, in the thread's memory; NULL: the view's size
+       did */
     const phi_failure *overflow;
     phi__compacted *plan;    /* plan for the next compaction, in the turn's arena; or NULL */
     phi_compaction *emitted; /* figures of the active compaction, in the thread's memory */

@@ -203,7 +203,8 @@ PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *r
                               : phi__deferred_do(agent, rewrite, must_gain);
 }
 
-/* Applies a rewrite that another process had deferred, and emits the outcome. PHI_NO_MEMORY. */
+/* Applies a rewrite that another process had deferred, and emits the outcome. Returns PHI_OK or
+   PHI_NO_MEMORY. */
 static phi_status phi__deferred_recover(phi__agent *agent) {
     const phi__note *note = phi__deferred_note_last(agent->thread);
     phi_json *root = NULL;

@@ -81,7 +81,8 @@ static bool phi__facts_copy(phi__fact *fact, phi_memory *memory, phi_str key, ph
     return true;
 }
 
-/* Sets a fact. version 0: the old version plus 1. PHI_FULL, PHI_NO_MEMORY: nothing changed. */
+/* Sets a fact. If version is 0, the new version is the old one plus 1. On failure returns PHI_FULL
+   or PHI_NO_MEMORY; nothing changed. */
 static phi_status phi__facts_set(phi__fact_list *list, phi_memory *memory, phi_str key,
                                  phi_str value, uint64_t version) {
     bool found;
@@ -125,7 +126,7 @@ static void phi__fact_list_free(phi__fact_list *list, phi_memory *memory) {
 }
 
 /* phi__facts_put writes a list as a JSON object. phi__facts_get reads such an object into an empty
-   list. PHI_PARSE, PHI_FULL, PHI_NO_MEMORY: the caller must free the list. */
+   list. If it fails with PHI_PARSE, PHI_FULL or PHI_NO_MEMORY, the caller must free the list. */
 static void phi__facts_put(phi__buf *out, const phi__fact_list *list) {
     phi__buf_char(out, '{');
     for (size_t i = 0; i < list->count; i++) {
@@ -205,7 +206,8 @@ static size_t phi__groups_membership(const phi__facts_own *own, phi_str name, bo
     return phi__facts_place(own->groups, own->count, sizeof *own->groups, name, found);
 }
 
-/* Makes the agent a member of a group. Calling it twice is harmless. PHI_FULL, PHI_NO_MEMORY. */
+/* Makes the agent a member of a group. Calling it twice is harmless. Returns PHI_OK, PHI_FULL or
+   PHI_NO_MEMORY. */
 static phi_status phi__groups_enter(phi__facts_own *own, phi_memory *memory, phi_str name) {
     bool found;
     size_t at = phi__groups_membership(own, name, &found);

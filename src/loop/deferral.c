@@ -245,8 +245,8 @@ static bool phi__defer_gone(const phi__agent *agent, phi_arena *arena, const phi
     return true;
 }
 
-/* Defers all tools that searches in the view have found, even loaded ones: later answers were made
-   with the tools in that place. False: no memory. */
+/* Defers all tools that searches in the view have found, even loaded ones, because the model gave
+   its later answers while these tools were deferred. False: no memory. */
 static bool phi__deferral_found(const phi__agent *agent, phi_arena *arena,
                                 const phi__defer_hits *hits, phi__toolset_change *change) {
     const phi__toolset *set = agent->tools;

@@ -15,7 +15,7 @@ enum { PHI__RESERVE = 3 };
 /* Room for a few dozen events. One slow reader would hold a larger block longer. */
 #define PHI__EVENT_BLOCK_BYTES 8192u
 
-/* Popped events that a step frees, in addition to as many as were queued since the last step. This
+/* A step frees this many popped events, and as many more as were queued since the last step. This
    takes about 50 us. So a long queue is freed step by step, and does not grow meanwhile. */
 enum { PHI__EVENTS_FREED = 1024 };
 

@@ -26,7 +26,8 @@ static size_t phi__forget_headroom(size_t limit) {
     return phi__max(most, phi__min(PHI__FORGET_RUN, limit));
 }
 
-/* Returns the bytes that the log may take next to a run and the agent's other memory. */
+/* Returns how many bytes the log may take. The rest of the limit is for a run and for the agent's
+   other memory. */
 static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32_t halves) {
     size_t limit = agent->desc.memory.limit_bytes, most = limit - phi__forget_headroom(limit);
     size_t others = agent->memory.used_bytes - log_bytes;
@@ -73,8 +74,8 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     return true;
 }
 
-/* Copies as much of the view as fits into memory. In the end it copies nothing, or, for a run
-   without a prompt, only the messages that the run continues. */
+/* Copies as much of the view as fits into memory. If even a small part does not fit, copies nothing
+   or, for a run without a prompt, only the messages that the run continues. */
 static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotten **made) {
     size_t count = phi__max(agent->thread->fold.count, 1);
     uint8_t *keep = (uint8_t *)phi__alloc(&agent->memory, count);
@@ -162,7 +163,7 @@ PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
     uint32_t halves = agent->room.runs_short;
     bool emitted = true;
     if (run->has_room) return true;
-    run->has_room = true; /* one try in a run, even if events wait now */
+    run->has_room = true; /* a run tries once, even if events in use prevent it now */
     if (!phi__forget_may(agent)) return true;
     if (phi__forget_unseen(agent) && phi__forget_due(agent, halves)) {
         emitted = phi__forget_do(agent, halves);

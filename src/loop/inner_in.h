@@ -239,8 +239,8 @@ PHI__FN void phi__toolset_free_run(phi__run *run); /* no effect if the run has n
 PHI__FN void phi__toolset_free(phi__toolset *set);
 
 /* Makes the tool list of a request: the set's tools in the protocol's form, with `change` applied,
-   then the raw tools for this protocol. names: the codec's names, or else only the model's
-   protocol. *views is in the arena. False: no memory. */
+   then the raw tools for this protocol. names: the names of the codec; without a codec, only the
+   name of the model's protocol. *views is in the arena. False: no memory. */
 PHI__FN bool phi__toolset_offer(const phi__toolset *set, const phi__toolset_change *change,
                                 const phi_raw_tool *raws, size_t raw_count,
                                 const char *const names[PHI__CODEC_NAMES], phi_arena *arena,
@@ -251,7 +251,8 @@ PHI__FN bool phi__defer_defers(phi__defer_plan plan, const phi_tool *tool);
 PHI__FN bool phi__defer_is_loaded(const phi__agent *agent, phi_str name);
 
 /* ---- provider.c ---- */
-/* The decoder state of an attempt over HTTP through a host's provider. init: `state` is zeroed. */
+/* Return the size of the decoder state of an attempt over HTTP through a host's provider, and
+   initialize this state, which must be zeroed. */
 PHI__FN size_t phi__provider_state_bytes(const phi_provider *provider);
 PHI__FN void phi__provider_state_init(void *state, const phi_provider *provider);
 
@@ -291,8 +292,8 @@ PHI__FN phi_status phi__network_status(phi_status status);
 PHI__FN void phi__fetch_pump(phi_runtime *rt); /* calls the callbacks for a bounded part */
 
 /* ---- model_call.c ---- */
-/* Called after a request was rendered. Emits a warning each time another change removes thinking.
-   False: no memory. */
+/* Called after a request was rendered. Emits a warning if the request leaves out thinking, unless
+   the previous warning named the same cause. False: no memory. */
 PHI__FN bool phi__thinking_look(phi__run *run);
 
 /* True if the policy has left out messages. */
@@ -371,7 +372,7 @@ PHI__FN void phi__tools_drop(phi__run *run);
 PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait);
 PHI__FN phi__state phi__tools_make_calls(phi__run *run); /* returns TOOLS or TURN_END */
 
-/* Hashes a tool's name and arguments. The order of keys and white space do not matter. Text that is
+/* Hashes a tool's name and arguments. White space and the order of keys do not matter. Text that is
    not JSON is hashed as it is. The arena is reset afterwards. */
 PHI__FN uint64_t phi__repeat_hash(phi_arena *arena, phi_str name, phi_str arguments);
 
@@ -397,7 +398,7 @@ PHI__FN uint32_t phi__cap_most(const phi__toolcall *call);
 /* True if an image, a document or audio is larger than `most` bytes. */
 PHI__FN bool phi__cap_too_large(const phi_content *content, uint32_t most);
 
-/* Shortens a result that is too large. Gives it now, or later if call->cap is set. */
+/* Shortens a result that is too large. The result is given now, or later if call->cap is set. */
 PHI__FN phi_status phi__cap_begin(phi__toolcall *call, const phi_tool_result *result,
                                   phi__cap_give_fn give);
 

@@ -12,8 +12,9 @@ PHI__FN phi__agent *phi__find_agent(phi_agent handle); /* NULL: the handle is st
 /* Returns PHI_BUSY, with a message that begins with `what`, during a run or a hold. */
 PHI__FN phi_status phi__find_idle(phi__agent *agent, const char *what);
 
-/* Protects an agent that code above the loop works on outside of a run. Prompts and changes then
-   return PHI_BUSY and quote `what` (static: "an evaluation is going on"). NULL: ends the hold. */
+/* Holds an agent while code above the loop works on it outside of a run. During the hold, prompts
+   and changes return PHI_BUSY and quote `what` (static: "an evaluation is going on"). If `what` is
+   NULL, ends the hold. */
 static inline void phi__find_hold(phi__agent *agent, const char *what) { agent->held = what; }
 
 static inline bool phi__find_hidden(const phi__agent *agent) {
@@ -48,8 +49,8 @@ PHI__FN bool phi__own(phi_memory *memory, phi_str text, phi_str *out);
 PHI__FN void phi__disown(phi_memory *memory, phi_str *s);
 
 /* ---- pump.c ---- */
-/* Make and free the loop's parts of a runtime. Before these are freed, all agents must be freed,
-   and then the registered providers released while the transport still works. */
+/* Make and free the loop's parts of a runtime. Before the parts are freed, the caller must free all
+   agents, and then release the registered providers. The transport must still work until then. */
 PHI__FN void phi__pump_init(phi_runtime *rt);
 PHI__FN void phi__pump_free(phi_runtime *rt);
 PHI__FN void phi__provider_free_all(phi_runtime *rt);
@@ -102,7 +103,8 @@ PHI__FN void phi__feature_join(phi__run *run, phi__feature_fn feature);
 /* From now on the feature takes part in all runs of the runtime, current and future ones. */
 PHI__FN void phi__feature_join_all(phi_runtime *rt, phi__feature_fn feature);
 
-/* A `wants` function that always returns false: the feature must join a run. */
+/* A `wants` function that always returns false, for features that take part only in runs that they
+   join. */
 PHI__FN bool phi__feature_late(const phi__run *run);
 
 /* Calls the features at a point of the agent. */
@@ -147,7 +149,7 @@ PHI__FN phi_status phi__events_rewrite(phi__run *run, const phi_rewrite *rewrite
 /* ---- hooks.c ---- */
 /* Opens a question. On failure nothing was opened. PHI_STALE: the agent was freed, or the call is
    over. PHI_MISUSE: the runtime is closing. PHI_FULL: PHI__QUESTION_MOST questions are open.
-   PHI_NO_MEMORY. */
+   PHI_NO_MEMORY: there is no memory for the question. */
 PHI__FN phi_status phi__question_open(phi_agent agent, const phi__question_desc *desc,
                                       phi__question **out);
 
@@ -246,7 +248,7 @@ PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms);
 PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size);
 
 /* ---- turn.c ---- */
-/* Reserves the cost of the run's next model call, with `more` input tokens than in the view. An
+/* Reserves the cost of the run's next model call, whose input is the view and `more` tokens. An
    older reservation is released first. False: a budget is too small; `reason` is set. */
 PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_t size);
 
@@ -264,8 +266,8 @@ PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__proj_order *order)
 PHI__FN void phi__projection_clear(phi__run *run); /* forces a new projection */
 
 /* Returns the items that a projection selects from a view, in the arena. If the projection has no
-   places, returns all items. rendered: with their cached renderings, which belong to the runs.
-   NULL: no memory. */
+   places, returns all items. rendered: the items keep their cached renderings, which only runs may
+   use. NULL: no memory. */
 PHI__FN phi__item *phi__projection_items(phi_arena *arena, const phi__fold *fold,
                                          const phi__projection *made, bool rendered);
 
@@ -286,8 +288,8 @@ PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run);
 
 /* ---- head.c ---- */
 /* Called at PHI__POINT_REQUEST. Appends a message of the program (is_update) to the history: it is
-   copied into the log, emitted, and becomes the last item of the request. After an answer that
-   paused nothing is appended, because the provider continues that answer. False: no memory. */
+   copied into the log, emitted, and becomes the last item of the request. If the last answer
+   paused, appends nothing, because the provider continues that answer. False: no memory. */
 PHI__FN bool phi__tell(phi__run *run, const phi_message *message);
 
 /* Puts the agent's head, if it has one, into another request. Appends nothing. False: no memory. */
@@ -302,10 +304,10 @@ PHI__FN bool phi__head_foresee(const phi__agent *agent, phi__request_spec *spec,
 PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from);
 
 /* ---- toolset.c ---- */
-/* Check tools. phi_last_error names the faulty tool and the fault. one: a tool that has a name;
-   does not check the form of the name. names: only the names, which another model may not accept;
-   the message begins with `what`, and `own` is the model's provider or NULL. all: everything, by
-   the model, provider and hooks of the desc. */
+/* Check tools. phi_last_error names the faulty tool and the fault. one: checks a tool except for
+   its name. names: checks only the names, which another model may not accept. The message begins
+   with `what`, and `own` is the model's provider or NULL. all: checks everything, by the model,
+   provider and hooks of the desc. */
 PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *rules,
                                        const phi_tool *tool);
 PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const char *what, const phi_provider *own,

@@ -218,8 +218,9 @@ static phi__refusals phi__run_refusals(const phi__agent *agent) {
     return now;
 }
 
-/* Returns the failure of the memory limit, the agent's or the runtime's, that has refused memory
-   since `since`. NULL: neither has. The failure outlives the log that contains it. */
+/* Returns the failure of the memory limit that has refused memory since the counts in `since`: the
+   agent's limit or the runtime's. NULL: neither has refused memory. The failure outlives the log
+   that contains it. */
 static const phi_failure *phi__run_limit_failure(const phi__agent *agent,
                                                  const phi__refusals *since) {
     if (agent->thread == &agent->own && agent->memory.refusals > since->own)
@@ -400,7 +401,7 @@ static void phi__save_call(phi__buf *out, const phi__toolcall *call, bool logged
     phi__buf_char(out, '}');
 }
 
-/* Writes the settings that the request itself has made. After loading, the agent's settings replace
+/* Writes the settings that the run's request has made. After loading, the agent's settings replace
    all others. */
 static void phi__save_offered(phi__buf *out, const phi__run *run) {
     const phi__agent *agent = run->agent;

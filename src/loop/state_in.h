@@ -100,9 +100,9 @@ enum { PHI__CALL_PENDING = 1, PHI__CALL_CLAIMED = 2 };
 
 enum { PHI__CALL_IS_ERROR = 1, PHI__CALL_TERMINATED = 2 }; /* flags of a PHI__POST_FINISH */
 
-/* States of a ticket's slot. OPEN and CLAIMED are as PENDING and CLAIMED of a call. HELD: open, but
-   phi_decide can only deny. SAID: decided without a text; the verdict is in the bits below SAID.
-   The deciding thread then marks the slot and needs no room in the inbox. */
+/* States of a ticket's slot. OPEN and CLAIMED mean the same as PENDING and CLAIMED of a call. HELD:
+   open, but phi_decide can only deny. SAID: decided without a text; the verdict is in the bits
+   below SAID. The deciding thread then marks the slot and needs no room in the inbox. */
 enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2, PHI__TICKET_HELD = 3, PHI__TICKET_SAID = 4 };
 
 enum {
@@ -307,8 +307,8 @@ typedef enum phi__point {
     PHI__POINT_RUN_SAVE = 1 << 18,
     PHI__POINT_RUN_LOAD = 1 << 19,
     /* ---- points of an agent ---- */
-    /* Writes or reads the feature's members of the agent, before those of the run, or (LATE)
-       after. */
+    /* Writes or reads the feature's members of the agent: before the run's members, or, with LATE,
+       after them. */
     PHI__POINT_AGENT_SAVE = 1 << 20,
     PHI__POINT_AGENT_LOAD = 1 << 21,
     PHI__POINT_AGENT_SAVE_LATE = 1 << 22,
@@ -641,7 +641,7 @@ enum { PHI__TRANSFER_BODY_MOST = 65536 }; /* unread bytes kept for the decoder *
 
 enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
-/* The reader of a transfer: a run, or else an object, for which `wake` is called. Only transfers of
+/* The reader of a transfer: a run, or another object, whose `wake` is called. Only transfers of
    runs go through a tape. */
 typedef struct phi__transfer_owner {
     phi__run *run;
@@ -886,7 +886,8 @@ typedef struct phi__tape_ops {
        played. stages: the transport reports stages. */
     void (*attach)(phi_tape *tape, phi_runtime *rt, const phi_transport *inner, bool stages);
     void (*detach)(phi_tape *tape); /* the runtime is freed */
-    /* The order in a step that lets input in: begin, the host's posts, rest, the input, let_in. */
+    /* A step that lets input in calls begin, reads the host's posts, calls rest, reads the input,
+       and calls let_in. */
     void (*begin)(phi_tape *tape);
     void (*posted)(phi_tape *tape); /* the host's posts were read */
     void (*let_in)(phi_tape *tape);
@@ -938,8 +939,9 @@ struct phi_tape {
 
 /* ---- run.c: runs and responses ---- */
 
-/* An order to start a run with prompts (user messages, copied), or, without prompts, at the end of
-   the history. Empty ids: a new loop id; the agent's last run is the parent. */
+/* An order to start a run with prompts (user messages, copied). Without prompts the run continues
+   the history. If the ids are empty, the run gets a new loop id, and its parent is the agent's last
+   run. */
 typedef struct phi__run_order {
     const phi_message *prompts;
     size_t prompt_count;

@@ -945,7 +945,8 @@ static bool phi__tools_over(phi__toolcall *call) {
     if (call->resumes) phi__call_resume(call);
     if (call->run->agent->slot == NULL) return false;
     if (!phi__tools_go(call) || call->run->agent->slot == NULL) return false;
-    /* A closed call lacks a result only if memory ran out. Try once more, or else the run ends. */
+    /* A closed call lacks a result only if memory ran out. Try once more. If that fails, the run
+       ends. */
     if (call->slot == NULL) phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
     if (call->result == NULL) return call->slot != NULL;
     if (!phi__tools_feature(call, PHI__POINT_CALL_ENDED)) return false;

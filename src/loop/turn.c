@@ -1314,8 +1314,8 @@ static void phi__turn_advance(phi__run *run) {
 }
 
 /* With a tape, all input is processed slice by slice, and each run continues until it waits.
-   Otherwise the size of the slices would change what a host sees between two steps, and the order
-   of turns of runs that share a budget. */
+   Otherwise the size of the slices would change the order of turns of runs that share a budget, and
+   also what a host sees between two steps. */
 PHI__FN void phi__turn_advance_all(phi_runtime *rt) {
     phi__run *run;
     while ((run = phi__schedule_next_ready(rt)) != NULL) {
