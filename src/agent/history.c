@@ -75,9 +75,9 @@ static phi__entry *phi__history_draft(phi_thread *thread, const phi_message *mes
     return NULL;
 }
 
-/* If a run died, gives its calls without results an error result before the conversation continues.
-   If the next message is a tool result, does nothing: the host gives the results itself. False: no
-   memory. */
+/* If a run died, gives an error result to each of its calls without a result, before the
+   conversation continues. Does nothing if the next message is a tool result, because then the host
+   gives the results itself. False: no memory. */
 static bool phi__history_settle(phi_thread *thread, const phi_texts *texts, phi_role role) {
     size_t i = thread->fold.count;
     if (role != PHI_ROLE_USER && role != PHI_ROLE_ASSISTANT) return true;

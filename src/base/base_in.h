@@ -139,7 +139,8 @@ PHI__FN void phi__hash_hex(uint64_t n, char out[17]);
 /* Reads sixteen digits as phi__hash_hex writes them. 0: there are fewer, or another character. */
 PHI__FN uint64_t phi__hash_of_hex(phi_str digits);
 
-/* Reads a whole decimal number. False: empty, other bytes, or overflow. */
+/* Reads a whole decimal number. False: the text is empty, has other bytes, or has a number that is
+   too large. */
 PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out);
 
 /* Makes bytes safe for a terminal, in place. The result is valid UTF-8 without control characters
@@ -159,17 +160,18 @@ PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 /* Allocates bytes like phi_arena_alloc, but does not align them. */
 PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
 
-/* Frees all memory that was handed out, but keeps the blocks for later use. Frees blocks that an
-   earlier rewind kept if they were not used since. For work that is repeated at about the same
-   size, such as turns. */
+/* Frees all memory that was handed out, but keeps the blocks for later use. Kept blocks that were
+   not used since the last rewind are freed. For work that is repeated at about the same size, such
+   as turns. */
 PHI__FN void phi__arena_rewind(phi_arena *arena);
 
 /* Returns the bytes of all blocks in use. */
 PHI__FN size_t phi__arena_taken(const phi_arena *arena);
 
 /* Makes room for one more element in the array `old` of the arena, which has `count` elements of
-   `size` bytes and room for *cap. A full array is copied to one of twice the room (at least 4);
-   the old array stays until the arena is reset. NULL: no memory, and *cap is unchanged. */
+   `size` bytes and room for *cap elements. A full array is copied to one of twice the room (at
+   least 4); the old array stays until the arena is reset. NULL: no memory, and *cap is
+   unchanged. */
 PHI__FN void *phi__arena_grow(phi_arena *arena, void *old, size_t count, size_t *cap, size_t size);
 
 /* Copies `s` with a terminator, which is not counted. False: no memory, and *out is unchanged. */

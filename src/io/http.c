@@ -812,14 +812,14 @@ static void phi__http_load_ca(phi__http *http) {
 
 #define PHI__HTTP_CURL_FLOOR 0x074400u /* libcurl 7.68 */
 #define PHI__HTTP_CONNECTIONS 64       /* the default */
-/* limit for one pump: transfers ended, and transfers removed */
+/* how many transfers one pump ends, and how many it removes, at most */
 #define PHI__HTTP_ENDS 16
 #define PHI__HTTP_HOLD_US 50000 /* time until the next check for free descriptors */
 #define PHI__HTTP_SPARE_DESCRIPTORS                                                                \
     6 /* a start may need this many: two sockets and those of a lookup */
 #define PHI__HTTP_LINGER_US 1000000 /* time that a released body may take to end */
 #define PHI__HTTP_REUSE_US 50000    /* time that a start waits for a connection to be reused */
-#define PHI__HTTP_PLACE_US 200000   /* the same, if a queued request needs the connection */
+#define PHI__HTTP_PLACE_US 200000   /* the time to end if a queued request needs the connection */
 
 /* ---- the table and its queue ---- */
 

@@ -163,7 +163,7 @@ PHI__FN int64_t phi__io_wall_ms(const phi__io *io);
 PHI__FN void phi__io_random(phi__io *io, void *out, size_t len);
 
 /* Sets or moves a timer to the absolute time at_us. UINT64_MAX: the timer never fires, but keeps
-   its place. PHI_NO_MEMORY only if the timer was not set before. */
+   its place. Fails with PHI_NO_MEMORY only if the timer was not set before. */
 PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us);
 PHI__FN void phi__io_timer_clear(phi__io *io,
                                  phi__timer *timer);       /* may be called for an unset timer */
@@ -386,8 +386,8 @@ PHI__FN void phi__inbox_free(phi__inbox *inbox); /* may be called for a zeroed o
 
 /* Reserves room for a message. Reserve first if state may change only when the message can be sent.
    After PHI_OK, phi__inbox_publish must follow soon, because later messages stay invisible until
-   then. With `keep` false the message is dropped. PHI_FULL: no room now. PHI_BAD_ARG: longer than
-   half the ring, so it may never fit. */
+   then. If its `keep` is false, the message is dropped. PHI_FULL: there is no room now.
+   PHI_BAD_ARG: the message is longer than half the ring, so it may never fit. */
 struct phi__inbox_record;
 PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
                                       struct phi__inbox_record **out);

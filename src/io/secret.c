@@ -71,8 +71,8 @@ static int phi__secret_digit(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Reads `digits` hexadecimal digits after `skip` bytes. Returns the total number of bytes; 0 if
-   they are not all digits, or SIZE_MAX if the text ends before the last one. */
+/* Reads `digits` hexadecimal digits after `skip` bytes. Returns the total number of bytes. 0: one
+   of the characters is no such digit. SIZE_MAX: the text ends before the last digit. */
 static size_t phi__secret_hex(phi_str s, size_t at, size_t skip, size_t digits, unsigned *code) {
     *code = 0;
     for (size_t i = at + skip; i < at + skip + digits; i++) {

@@ -80,7 +80,7 @@ typedef struct phi__entry {
     uint64_t seq;
     phi__segment *segment;
     /* MESSAGE: the message's index in its lane, counting the messages of parent lanes too.
-       LOOP_END: the seq of the run's LOOP_START plus 1; 0: none. */
+       LOOP_END: the seq of the run's LOOP_START plus 1; 0 if there is none. */
     size_t ordinal;
     int64_t at_ms; /* for display, never for order */
     phi_entry_kind kind : 8;
@@ -178,7 +178,8 @@ PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config);
 
 /* Plans a compaction of a view, as phi_thread_plan does (see compact.c). *out points into the
    arena. out->span_count is 0 if the plan would save nothing. config NULL: the defaults; counter
-   NULL: the estimate. PHI_BAD_ARG: a missing argument, or items out of order. Or PHI_NO_MEMORY. */
+   NULL: the estimate. Returns PHI_BAD_ARG if an argument is missing or the items are out of order.
+   May also return PHI_NO_MEMORY. */
 PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count,
                                         const phi_compaction_config *config,
                                         const phi_token_counter *counter, phi_arena *arena,
@@ -235,7 +236,8 @@ PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
 PHI__FN void phi__fold_link(phi__fold *fold);
 
 /* Builds the view of a lane after entry `upto`. All entries must be in memory. Free *fold with
-   phi__fold_free. PHI_NOT_FOUND: entry `upto` is forgotten. Or PHI_NO_MEMORY. */
+   phi__fold_free. Returns PHI_NOT_FOUND if entry `upto` is forgotten. May also return
+   PHI_NO_MEMORY. */
 PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                   phi__fold *fold);
 
@@ -261,7 +263,8 @@ PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now
 /* Begins the reading of a thread. apart: the thread is read for phi__thread_rejoin. */
 PHI__FN phi_status phi__load_begin(phi_thread *thread, bool apart);
 
-/* Ends the reading. If `status` is an error of the caller, only frees memory and returns it. */
+/* Ends the reading. If `status` is an error of the caller, only frees memory and returns this
+   error. */
 PHI__FN phi_status phi__load_end(phi_thread *thread, phi_status status);
 
 /* Attaches an entry that was read into the current segment. After an error, free the thread. */
@@ -271,11 +274,11 @@ PHI__FN phi_status phi__load_put(phi_thread *thread, phi__entry *entry);
 PHI__FN phi_status phi__load_switch(phi_thread *thread, uint32_t lane);
 
 /* Plans a prune: removes groups, oldest first, until enough tokens are gone or no group is left.
-   The user message "[Pruned context summary: {memo}]" replaces the first removed group. *pruned, if
-   `pruned` is not NULL, gets the removed groups, and out->meta gets the same data as JSON; both
+   The user message "[Pruned context summary: {memo}]" replaces the first removed group. If `pruned`
+   is not NULL, *pruned describes the removed groups. out->meta has the same data as JSON. Both
    point into the arena. out->span_count is 0 if there is nothing to remove, or if the memo would be
-   larger. counter NULL: the estimate. prune->from_seq is used as it is. PHI_BAD_ARG: no tokens. Or
-   PHI_NO_MEMORY. */
+   larger. counter NULL: the estimate. prune->from_seq is used as it is. Returns PHI_BAD_ARG if an
+   argument is missing or prune->tokens is 0. May also return PHI_NO_MEMORY. */
 PHI__FN phi_status phi__prune_plan(const phi_view_item *items, size_t count, const phi_prune *prune,
                                    const phi_token_counter *counter, phi_arena *arena,
                                    phi_rewrite *out, phi_pruned *pruned);
@@ -306,9 +309,10 @@ PHI__FN const char *phi__revert_word(phi_revert_category category);
 /* Plans to remove everything after the step from the active lane's view, and to put the user
    message "[Reverted to step n12 (failure): {summary}]" there. Also removes the message of an
    earlier failure or tangent, if five turns and three newer messages of its category follow it.
-   *reverted describes the change, or why there is none (then out->span_count is 0): the step "was
-   not found", or a user message follows it. out->meta has the same data as JSON. Both point into
-   the arena. PHI_BAD_ARG: no category. Or PHI_NO_MEMORY. */
+   *reverted describes the change. If there is none, out->span_count is 0, and *reverted says why:
+   the step "was not found", or a user message follows it. out->meta has the same data as JSON. Both
+   point into the arena. Returns PHI_BAD_ARG if an argument is missing or the category is invalid.
+   May also return PHI_NO_MEMORY. */
 PHI__FN phi_status phi__revert_plan(const phi_thread *thread, const phi_revert *revert,
                                     phi_arena *arena, phi_rewrite *out, phi_reverted *reverted);
 
@@ -342,8 +346,9 @@ PHI__FN bool phi__loops_visit(phi_thread *thread, uint64_t reader,
 /* Returns a deep copy. NULL: no memory. */
 PHI__FN phi_loop_info *phi__loops_copy_info(phi_arena *arena, const phi_loop_info *from);
 
-/* Records a run's system prompt in `info`, copied into the arena, unless the last run had the same
-   prompt or none was ever recorded. False: no memory. */
+/* Records a run's system prompt in `info`, copied into the arena. Records nothing if the last run
+   had the same prompt, or if the prompt is empty and no earlier one was recorded. False: no
+   memory. */
 PHI__FN bool phi__loops_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
                                     phi_loop_info *info);
 
@@ -419,7 +424,7 @@ PHI__FN phi__op *phi__ops_find(const phi_thread *thread, phi_str op_id);
 
 typedef enum phi__rewrite_asked {
     PHI__REWRITE_FORM,  /* check if the rewrite could ever be valid */
-    PHI__REWRITE_GIVEN, /* check that the op_id has not the form of phi's own ids */
+    PHI__REWRITE_GIVEN, /* check that the op_id does not have the form of phi's own ids */
     PHI__REWRITE_NOW    /* check if its spans are valid now, in the active lane */
 } phi__rewrite_asked;
 
@@ -443,7 +448,8 @@ enum { PHI__OP_MADE_SIZE = 32 }; /* bytes, with the terminator */
 PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]);
 PHI__FN const char *phi__effect_word(uint32_t op);
 
-/* Checks that a text is an array of effects. PHI_BAD_ARG: `words` says why. Or PHI_NO_MEMORY. */
+/* Checks that a text is an array of effects. Returns PHI_BAD_ARG, and says why in `words`, if it is
+   not. May also return PHI_NO_MEMORY. */
 PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *words,
                                      size_t words_size);
 
@@ -499,7 +505,8 @@ PHI__FN phi_status phi__state_set(phi_thread *thread, phi_str json, size_t max_b
 PHI__FN phi_status phi__state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                    phi_arena *arena, phi_str *out);
 
-/* Gets the state of a lane after an entry, in the arena or valid until the state changes. */
+/* Gets the state of a lane after an entry. The text is in the arena, or it belongs to the thread
+   and is valid until the state changes. */
 PHI__FN phi_status phi__state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                  phi_arena *arena, phi_str *out);
 
@@ -520,7 +527,7 @@ typedef struct phi__about {
 
 typedef struct phi__messages {
     phi__entry **at;    /* the messages in memory, in order */
-    size_t count, held; /* number of all messages; of those in memory */
+    size_t count, held; /* count: all messages; held: the messages in memory */
     size_t cap;
     uint64_t last_user; /* seq of the last user message plus 1; 0: none */
 } phi__messages;
@@ -562,7 +569,8 @@ PHI__FN bool phi__about_set_id(phi_thread *thread, phi_str id);
 
 PHI__FN phi_thread_info phi__about_info(const phi_thread *thread);
 
-/* Reads a note PHI_NOTE_THREAD. PHI_BAD_ARG: its metadata is no object. Or PHI_NO_MEMORY. */
+/* Reads a note PHI_NOTE_THREAD. Returns PHI_BAD_ARG if the metadata in it is no object. May also
+   return PHI_NO_MEMORY or an error of the JSON parser. */
 PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note);
 
 /* Records that a new log is a copy of the thread `from`, up to entry `at` (UINT64_MAX: none). */
@@ -653,7 +661,7 @@ PHI__FN phi_message *phi__append_keep(phi_thread *thread, const phi_message *mes
 PHI__FN bool phi__append_answer_orphans(phi_thread *thread, const phi_texts *texts);
 
 /* Registers a tool call id. PHI_OK: the id is new. PHI_FULL: the thread has the id already, so
-   results would be ambiguous. PHI_NO_MEMORY. */
+   results would be ambiguous. PHI_NO_MEMORY: the id was not registered. */
 PHI__FN phi_status phi__append_claim_id(phi_thread *thread, phi_str id);
 
 /* Registers the ids of a message's calls, so that later answers get other ids. Registered ids are
@@ -675,13 +683,14 @@ PHI__FN phi_status phi__note_add_of_run(phi_thread *thread, const char *kind, ph
 /* True if the text is JSON. Sets *status to the result of the parser, such as PHI_PARSE. */
 PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_status *status);
 
-/* Finds the lane of that name, or begins it: empty if fork_seq is UINT64_MAX, else with the active
-   lane's view after that entry. *lane gets its number. PHI_NO_MEMORY: nothing changed. */
+/* Finds the lane of that name, or begins it. A new lane is empty if fork_seq is UINT64_MAX.
+   Otherwise it begins with the active lane's view after entry fork_seq. *lane gets the lane's
+   number. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__graft_lane(phi_thread *thread, phi_str name, uint64_t fork_seq,
                                    uint32_t *lane);
 
 /* Copies the last run of that id from `from` onto a lane, wholly or not at all. PHI_NOT_FOUND: no
-   such run is in memory. PHI_MISUSE: the lane is the active one. PHI_NO_MEMORY. */
+   such run is in memory. PHI_MISUSE: the lane is the active one. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__graft_run(phi_thread *thread, uint32_t lane, const phi_thread *from,
                                   phi_str loop_id);
 

@@ -4,8 +4,8 @@
 
 /* ---- notes ---- */
 
-/* Parses a note. PHI_BAD_ARG: `object` is true, but the note is not an object. Or the parser's
-   status. */
+/* Parses a note. Returns PHI_OK, an error of the parser, or PHI_BAD_ARG if `object` is true and the
+   note is not an object. */
 static phi_status phi__note_parse(const phi_thread *thread, phi_str json, bool object) {
     phi_arena scratch;
     phi_json *root = NULL;

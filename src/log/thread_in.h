@@ -87,8 +87,9 @@ PHI__FN void phi__groups_ids_free(phi_memory *memory, phi__ids *ids);
 PHI__FN void phi__groups_ids_put(phi__ids *ids, phi_str id, size_t item);
 PHI__FN size_t phi__groups_ids_get(const phi__ids *ids, phi_str id); /* SIZE_MAX: none */
 
-/* Returns an array with the index of the nearest earlier item that has the call, for each result;
-   SIZE_MAX: none. Free it with phi__groups_free and the present fold->count. NULL: no memory. */
+/* Returns an array that has for each result the index of the nearest earlier item with its call, or
+   SIZE_MAX if there is none. Free it with phi__groups_free and the present fold->count. NULL: no
+   memory. */
 PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold);
 
 /* Sets *durable to fold->count bytes: 1 for each item that a compaction keeps, that is, a durable
@@ -97,8 +98,8 @@ PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint
 
 /* ---- append.c ---- */
 
-/* Revokes a lane's rewrites from entry `from` to entry `to`, as if at entry `to`. False: there was
-   nothing to revoke. */
+/* Revokes a lane's rewrites from entry `from` to entry `to`. They count as revoked at entry `to`.
+   False: there was nothing to revoke. */
 PHI__FN bool phi__ops_roll_back(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to);
 
 /* Removes the marks of the lane's compactions between two entries. */

@@ -210,12 +210,11 @@ PHI__FN void phi__cap_random(const phi__toolcall *call, unsigned char out[16]) {
 }
 
 /* ---- the file with a whole result ----
-
    The file is written in slices, readable only by its owner (0600). Its name does not depend on the
    text: "phi-", the 32 digits of phi__cap_random, and the extension. A missing directory is
-   created. An incomplete file is removed. Meanwhile the call is claimed, and its run is ready. With
-   a tape the whole file is written at once, because a step processes all of its input. A recording
-   tape gets the cut result. A played tape writes no file. */
+   created. An incomplete file is removed. While slices are missing, the call is claimed and its run
+   is ready. With a tape the whole file is written at once, because a step processes all of its
+   input. A recording tape gets the cut result. When a tape is played, no file is written. */
 
 #ifndef PHI_NO_FILES
 

@@ -93,7 +93,7 @@ static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotte
 
 /* ---- making room ---- */
 
-/* Makes only the view smaller, in proportion to the log. For a log in a store. */
+/* For a log in a store. Makes only the view smaller, in proportion to the log. */
 static void phi__forget_shrink(phi__agent *agent, size_t target) {
     phi_thread *thread = agent->thread;
     size_t bytes = phi__thread_bytes(thread), removed = 0;

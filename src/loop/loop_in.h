@@ -74,9 +74,10 @@ PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, ph
    memory. */
 PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi_thread *thread);
 
-/* Begins another sequence of runs. session: the agent's new session, whose use is taken over; NULL:
-   the session stays. last_loop_id: the parent of the next run; it is in the agent's memory and is
-   taken over. An id from another session is freed, and the next run has no parent. */
+/* Begins another sequence of runs. session: the agent's new session. The function takes over the
+   caller's use of it. If it is NULL, the agent's session stays. last_loop_id: the parent of the
+   next run. The function takes over this text, which is in the agent's memory. If the id is from
+   another session, it is freed, and the next run has no parent. */
 PHI__FN void phi__line_begin(phi__agent *agent, phi__session *session, phi_str last_loop_id);
 
 /* Begins a sequence in an empty session with another id. Needs no memory if no other agent shares
@@ -86,7 +87,7 @@ PHI__FN bool phi__line_renew(phi__agent *agent, phi_str session_id);
 /* Sets the parent of the next run. Takes over loop_id, which is in the agent's memory. */
 PHI__FN void phi__line_take_last(phi__agent *agent, phi_str loop_id);
 
-/* Sets the minimum number of the agent's earlier runs. */
+/* Raises the number of the agent's earlier runs to `loops`, if it is less. */
 PHI__FN void phi__line_count(phi__agent *agent, uint32_t loops);
 
 /* ---- feature.c ---- */
@@ -448,8 +449,9 @@ PHI__FN phi_status phi__run_new_of(phi__agent *agent, phi__run_order order,
                                    const phi_content *content, size_t count);
 
 /* save: writes the members of an agent for a snapshot, without its thread, each with its comma.
-   load: reads them into an idle agent with an empty log, and its thread. PHI_PARSE: they do not
-   fit. PHI_MISUSE: the agent's store already has the thread. PHI_NO_MEMORY. */
+   load: reads these members and the thread into an idle agent with an empty log. PHI_PARSE: they do
+   not fit. PHI_MISUSE: the agent's store already has the thread. PHI_NO_MEMORY: there is no
+   memory. */
 PHI__FN void phi__save_agent(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
 PHI__FN phi_status phi__load_agent(phi__agent *agent, const phi_json *root, bool interrupt,
                                    char *words, size_t words_size);

@@ -892,9 +892,9 @@ typedef struct phi__tape_ops {
     void (*posted)(phi_tape *tape); /* the host's posts were read */
     void (*let_in)(phi_tape *tape);
     uint64_t (*look_us)(phi_tape *tape); /* for values that are only displayed: not recorded */
-    /* The calls of tools. on_way: called before a call is started, or ended early; returns whether
-       a result is on its way, as it was when recorded. result: gets the result of a claimed
-       call. */
+    /* The calls of tools. on_way: called before a call is started or ended early. Returns true if a
+       result is on its way, or, when a tape is played, if one was at the recording. result: gets
+       the result of a claimed call. */
     bool (*on_way)(phi_tape *tape, const struct phi__toolcall *call, bool on_way);
     phi_status (*result)(phi_tape *tape, struct phi__toolcall *call, const phi_tool_result *result);
 } phi__tape_ops;

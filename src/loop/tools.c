@@ -566,7 +566,7 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
     handle.index = post->index;
     handle.gen = post->gen;
     phi__toolcall *call = phi__call_find(handle);
-    /* cancelled or freed after the post, or a tape starts the call later */
+    /* the call was cancelled or freed after the post, or a tape will start it later */
     if (call == NULL || phi__call_pending(handle)) return;
     phi_str text = post->text;
     if ((post->flag & (uint32_t)PHI__CALL_TERMINATED) != 0) text.len--;
@@ -839,8 +839,9 @@ static bool phi__tools_warn(phi__toolcall *call) {
     return phi__events_emit(call->run->agent, &event);
 }
 
-/* Counts a call for the repeat guard, even of an unknown tool. When a call is repeated too often,
-   the guard answers it in the tool's place, and the run ends with the turn. False: no memory. */
+/* Counts a call, even one of an unknown tool, for the repeat guard. When a call is repeated too
+   often, the guard answers it in the tool's place, and the run ends with the turn. False: no
+   memory. */
 static bool phi__tools_count(phi__toolcall *call) {
     phi__run *run = call->run;
     phi__agent *agent = run->agent;
@@ -967,8 +968,8 @@ static bool phi__tools_ready(const phi__run *run) {
     return run->tools.emitted < run->tools.next && front->after && front->result != NULL;
 }
 
-/* Logs the child run that made the result. A loop id begins with a session id and a dot, but the
-   host's own loop ids need not. */
+/* Logs the child run that made the result. A loop id of phi begins with a session id and a dot, but
+   a host's own loop id may have no dot. */
 static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result) {
     phi__child_run *spawn;
     if (call->child_loop_id.len == 0) return true;

@@ -21,8 +21,8 @@ static bool phi__turn_unwanted(const phi__run *run) {
     return run->end.cancelled || run->end.stopping;
 }
 
-/* Emits the events of prompts that were not emitted yet: after the first TURN_START, or before a
-   run ends without a turn. A message that is not in memory any more gets no event. */
+/* Emits the missing events of the run's prompts: after the first TURN_START, or before a run ends
+   without a turn. A message that is not in memory any more gets no event. */
 static bool phi__turn_emit_prompts(phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     while (run->said.emitted_messages < thread->messages.count) {
@@ -1158,8 +1158,8 @@ static phi__state phi__turn_follow_up(phi__run *run, bool *wait) {
         return phi__hooks_next(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
                                wait);
     if (run->poll.pending.head != NULL) return PHI__RUN_TOP;
-    /* From here on nothing can be injected, because other threads see the agent as idle. Read once
-       more the input that these threads posted before. */
+    /* From here on nothing can be injected, because other threads see the agent as idle. Read the
+       input that these threads have posted until now. */
     phi__agent *agent = run->agent;
     phi__schedule_publish_state(agent, false);
     phi__posts_read_all(agent->rt);

@@ -212,8 +212,8 @@ typedef struct phi__json_step {
     bool is_index;
 } phi__json_step;
 
-/* Reads the next step of a path such as "a.b[0].c", and advances *path. False: the path has no more
-   steps (then *path is 0 there) or is malformed. */
+/* Reads the next step of a path such as "a.b[0].c", and advances *path. False: the path is
+   malformed, or *path is at its end and there are no more steps. */
 PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step);
 
 /* A value in a JSON text that was not parsed yet. */
@@ -223,14 +223,15 @@ typedef struct phi__json_found {
     bool escaped; /* the string has escapes */
 } phi__json_found;
 
-/* Finds the value at a path (see phi_json_path) by scanning the text: arrays up to the item,
-   objects to their end, because the last of several equal keys counts. PHI_OK, PHI_NOT_FOUND,
-   PHI_BAD_ARG (a malformed path), or PHI_PARSE if the scanned text is broken. In skipped values
-   only brackets and the ends of strings are checked. */
+/* Finds the value at a path (see phi_json_path) by scanning the text. An array is scanned up to the
+   item. An object is scanned to its end, because the last of several equal keys counts. Returns
+   PHI_OK, PHI_NOT_FOUND, PHI_BAD_ARG if the path is malformed, or PHI_PARSE if the scanned text is
+   broken. In skipped values only brackets and the ends of strings are checked. */
 PHI__FN phi_status phi__json_cursor_find(phi_str text, const char *path, phi__json_found *out);
 
-/* Return the found value as a number, or as a text: borrowed, or unescaped into the arena. Bad
-   UTF-8 and lone surrogates become U+FFFD. False: no memory, another type, or it does not fit. */
+/* Return the found value as a number or as a text. A text is borrowed, or unescaped into the arena.
+   Bad UTF-8 and lone surrogates become U+FFFD. False: there is no memory, the value has another
+   type, or the number does not fit. */
 PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found *found,
                                         phi_str *out);
 PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out);
@@ -295,7 +296,8 @@ PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c);
 /* Consumes the next value and returns its whole text. */
 PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out);
 
-/* Consume the next value. False: another type, too large, or broken; *out is unchanged. */
+/* Consume the next value. False: the value is broken, too large or of another type, and *out is
+   unchanged. */
 PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out);
 PHI__FN bool phi__json_cursor_take_i64(phi__json_cursor *c, int64_t *out); /* accepts 3.0 too */
 PHI__FN bool phi__json_cursor_take_u64(phi__json_cursor *c, uint64_t *out);
@@ -539,8 +541,9 @@ PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
                                      phi_schema_error *error);
 
 /* Checks a schema. PHI_OK: it is well formed and fully supported. PHI_UNSUPPORTED: a restricting
-   keyword is not supported, as in: schema.properties.path: "pattern" is not supported. PHI_PARSE:
-   malformed; PHI_TOO_BIG: nested too deeply. */
+   keyword is not supported. The message is then, for example: schema.properties.path: "pattern" is
+   not supported. PHI_PARSE: the schema is malformed. PHI_TOO_BIG: the schema is nested too
+   deeply. */
 PHI__FN phi_status phi__schema_valid(const phi_json *schema, phi_schema_error *error);
 
 /* True if a key equals a step of a JSON Pointer, in which ~1 is a slash and ~0 a tilde. */
