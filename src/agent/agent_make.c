@@ -369,8 +369,8 @@ PHI__FN phi_limits phi__make_limits_of(const phi_limits *given) {
         limits.max_turns = limits.max_duration_ms = PHI_UNLIMITED;
         limits.max_tokens = UINT64_MAX;
         limits.max_cost = 0;
-        /* A caller can then change one limit in a desc from phi_agent_get_desc, and it takes
-           effect. */
+        /* So a caller can take a desc from phi_agent_get_desc and change one limit, which then
+           applies. */
         limits.disable = false;
     }
     return limits;
@@ -1038,8 +1038,8 @@ PHI_API phi_status phi_agent_set(phi_agent handle, const phi_agent_desc *to, uin
     status = phi__set_now(agent, to, fields);
     if (status != PHI_OK || !moves) phi__failover_back(agent, at);
     if (status == PHI_OK && ends_job) {
-        /* Ends the job of the replaced compactor. The compactor's `end` may free the agent: in_step
-           keeps the agent's memory until phi__end_of_step. */
+        /* Ends the job of the replaced compactor. The compactor's `end` may free the agent, but
+           in_step keeps the agent's memory until phi__end_of_step. */
         phi_runtime *rt = agent->rt;
         bool inside = rt->in_step;
         rt->in_step = true;

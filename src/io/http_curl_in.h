@@ -1,12 +1,12 @@
 /* http_curl_in.h - structs and functions that the files of the libcurl transport share.
 
-   A request uses the table slot of its phi_transfer's index. While it waits there, it costs nothing
-   else. When it starts, it gets a phi__http_transfer with an easy handle. A transfer is in exactly
-   one list. Active: curl works on it. Done: curl has finished, and its end must be reported.
-   Lingering: it was released, and curl reads and discards the rest of the body, so that the
-   connection can be used again. Dying: it was cancelled, and waits for its removal. In the last two
-   lists a transfer never touches its request. Nothing is freed inside a callback of curl: only the
-   pump removes. */
+   A request has the table slot with the index of its phi_transfer. While the request waits there,
+   it costs nothing else. When it starts, it gets a phi__http_transfer with an easy handle. A
+   transfer is in exactly one list. Active: curl works on it. Done: curl has finished, and the
+   transfer's end must be reported. Lingering: it was released, and curl reads and discards the rest
+   of the body, so that the connection can be used again. Dying: it was cancelled, and waits for its
+   removal. In the last two lists a transfer never touches its request. Nothing is freed inside a
+   callback of curl: only the pump removes transfers. */
 #ifndef PHI_IO_HTTP_CURL_IN_H
 #define PHI_IO_HTTP_CURL_IN_H
 

@@ -75,7 +75,7 @@ typedef enum phi__disk_how {
 
 typedef struct phi__disk_info {
     uint64_t bytes;
-    uint64_t device, file; /* if both are equal, it is the same file, under any name */
+    uint64_t device, file; /* two files with equal values are the same file, under any name */
     int64_t changed_ns;    /* Unix time */
     bool regular;
 } phi__disk_info;

@@ -247,8 +247,8 @@ static bool phi__lines_add_item(const phi__compacting *c, phi__compact_lines *li
     return true;
 }
 
-/* Gathers the lines of a section. Short lines of all messages are better than long lines of the
-   newest, so longer lines are tried first and then shorter ones. */
+/* Gathers the lines of a section. If the lines are too long for all messages to have one, they are
+   made shorter, because short lines of all messages are better than long lines of the newest. */
 static bool phi__lines_gather(const phi__compacting *c, phi__compact_lines *lines,
                               const phi__compact_section *s) {
     static const size_t bytes[] = {PHI__COMPACT_TEXT, 100, 50};

@@ -448,8 +448,8 @@ enum { PHI__OP_MADE_SIZE = 32 }; /* bytes, with the terminator */
 PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]);
 PHI__FN const char *phi__effect_word(uint32_t op);
 
-/* Checks that a text is an array of effects. Returns PHI_BAD_ARG, and says why in `words`, if it is
-   not. May also return PHI_NO_MEMORY. */
+/* Checks that a text is an array of effects. If it is not, returns PHI_BAD_ARG and says why in
+   `words`. May also return PHI_NO_MEMORY. */
 PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *words,
                                      size_t words_size);
 
@@ -514,8 +514,8 @@ PHI__FN phi_status phi__state_at(const phi_thread *thread, uint32_t lane, uint64
 typedef bool (*phi__carry_fn)(phi_thread *thread, const phi_thread *from, uint32_t lane,
                               uint64_t upto);
 
-/* Records in the active lane of a new log the state that a lane of another log had after an
-   entry. */
+/* Records a tool state in the active lane of a new log: the state that a lane of the log `from` had
+   after an entry. */
 PHI__FN bool phi__state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
                               uint64_t upto);
 

@@ -432,8 +432,8 @@ static size_t phi__proj_longest(const phi__projecting *p) {
     return most;
 }
 
-/* Returns to how many bytes each result must be cut so that the newest turn fits into `room`. 0:
-   the turn does not fit. */
+/* Returns the length in bytes to which each result must be cut so that the newest turn fits into
+   `room`. 0: the turn does not fit. */
 static size_t phi__proj_fit(phi__projecting *p, uint64_t room) {
     size_t over = phi__proj_longest(p), most = over, middle;
     if (over / 8 > room) most = (size_t)room * 8; /* a token has less than 8 bytes */

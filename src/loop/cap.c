@@ -210,6 +210,7 @@ PHI__FN void phi__cap_random(const phi__toolcall *call, unsigned char out[16]) {
 }
 
 /* ---- the file with a whole result ----
+
    The file is written in slices, readable only by its owner (0600). Its name does not depend on the
    text: "phi-", the 32 digits of phi__cap_random, and the extension. A missing directory is
    created. An incomplete file is removed. While slices are missing, the call is claimed and its run
@@ -226,7 +227,7 @@ enum {
 struct phi__cap {
     phi_arena arena;
     const phi_message *whole;
-    phi_str *texts; /* the result's texts, with a line break between two */
+    phi_str *texts; /* the result's texts, with a line break between each two */
     size_t text_count;
     size_t text, at; /* position of the next piece */
     phi__file *file; /* closing an uncommitted file removes it */

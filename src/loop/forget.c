@@ -16,7 +16,7 @@ enum {
     PHI__FORGET_HEADROOM = 32768, /* bytes for a run, in addition to limit / 4 */
     PHI__FORGET_RUN = 12288,      /* bytes that a run needs at least */
     PHI__FORGET_RESERVE = 32768,  /* maximum kept back during a run; at most limit / 8 */
-    PHI__FORGET_LEAST = 512       /* a log of fewer bytes is not kept */
+    PHI__FORGET_LEAST = 512       /* bytes kept back during a run, but never more than limit / 8 */
 };
 
 /* ---- computing the log's limit ---- */
@@ -194,7 +194,7 @@ PHI__FN void phi__forget_unpress(phi__agent *agent) {
 }
 
 /* Handles the agents in rt->pressed. Agents with events in use are put back. A compactor may free
-   any agent: the list is consistent before each call, and contains no freed agent. */
+   any agent, so before each call the list is consistent and contains no freed agent. */
 PHI__FN void phi__forget_step(phi_runtime *rt) {
     phi__link *last = rt->pressed.last;
     bool more = last != NULL;

@@ -300,8 +300,8 @@ PHI__FN bool phi__thinking_look(phi__run *run);
 PHI__FN bool phi__thinking_left_out(const phi__run *run);
 
 /* True if a server refused the request because of its thinking, although phi's record of the prefix
-   matches: something between phi and the server has changed the prefix. The text that is searched
-   for comes from the provider's documentation. */
+   matches. In this case something between phi and the server has changed the prefix. The text that
+   is searched for comes from the provider's documentation. */
 PHI__FN bool phi__thinking_refused(const phi__run *run, const phi_failure *failure);
 
 /* Marks an answer with the numbers of the request that it answers. */

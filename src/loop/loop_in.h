@@ -55,7 +55,7 @@ PHI__FN void phi__pump_init(phi_runtime *rt);
 PHI__FN void phi__pump_free(phi_runtime *rt);
 PHI__FN void phi__provider_free_all(phi_runtime *rt);
 
-/* Runs a step: the inbox, cancels and timers, I/O, polled tools, then runs. */
+/* Runs a step in this order: the inbox, cancels and timers, I/O, polled tools, and runs. */
 PHI__FN void phi__pump(phi_runtime *rt, int timeout_ms);
 PHI__FN int phi__pump_next(const phi_runtime *rt); /* see phi_next_timeout */
 
@@ -114,8 +114,8 @@ PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point);
 /* Calls the features after a log was read from a store. Returns PHI_OK or a feature's status. */
 PHI__FN phi_status phi__feature_opened(phi__agent *agent);
 
-/* Reports that the agent has a new log with a copy of the view `copied`. NULL: the log is empty.
-   shortened: the reason was a lack of memory. */
+/* Reports that the agent has a new log with a copy of the view `copied`. If copied is NULL, the new
+   log is empty. shortened: the log was replaced because memory was short. */
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened);
 
 /* Returns the feature's state. NULL: the runtime does not have the feature. */
@@ -253,8 +253,9 @@ PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size);
    older reservation is released first. False: a budget is too small; `reason` is set. */
 PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_t size);
 
-/* Pauses the run at a limit. *wait: the returned state checks the limit again when the run is
-   woken. RUN_ON: the run must not pause, or has paused long enough. The caller ends the pause. */
+/* Pauses the run at a limit and sets *wait. Returns a state that checks the limit again when the
+   run is woken. RUN_ON: the run must not pause, or has paused long enough. The caller ends the
+   pause. */
 PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait);
 
 /* Makes the common part of all requests of the agent, without items. The tools are in the

@@ -2,9 +2,9 @@
    JSON.
 
    A run that lacks memory ends with an error event that needs no memory. Its agent can be prompted
-   again. A snapshot leaves out everything that can be made again: a request, a current stream, a
-   question to a hook. All states from a turn's beginning to its answer are saved as the first of
-   these states. */
+   again. A snapshot leaves out everything that can be made again, such as a request, a current
+   stream or a question to a hook. All states from a turn's beginning to its answer are saved as the
+   first of these states. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* tools.c - the tool calls of a turn: created in the order of the answer, started as the mode says,
-   reported when they end, logged in call order. Also the repeat guard.
+   reported when they end, and logged in call order. Also the repeat guard.
 
    TOOL_END is emitted when a call ends. The call's result is logged as soon as the results of all
-   calls before it are logged. So the events follow time, but the log does not depend on time.
-   The stages of a call: begun, the BEFORE_TOOL hook, TOOL_START, the tool, a result, TOOL_END, the
-   AFTER_TOOL hook, the log. Both hooks may wait, for each call separately. */
+   calls before it are logged. So the events follow time, but the log does not depend on time. A
+   call passes these stages: it begins, the BEFORE_TOOL hook, TOOL_START, the tool, the result,
+   TOOL_END, the AFTER_TOOL hook, and the log. Both hooks may wait, for each call separately. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
