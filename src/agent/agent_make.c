@@ -88,7 +88,7 @@ static bool phi__said_add(phi_agent_desc *desc, phi_arena *arena, const phi_text
 }
 
 /* Makes the arena, copies options, extra, raw tools and texts into it, and points the desc to the
-   copies. False: no memory, there is no arena, and the desc must not be used. */
+   copies. False: there is no memory and no arena, and the desc must not be used. */
 static bool phi__said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena) {
     phi_arena_init(arena, &agent->memory, 128);
     if (phi__said_add(desc, arena, NULL)) return true;

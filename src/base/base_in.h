@@ -169,8 +169,8 @@ PHI__FN void phi__arena_rewind(phi_arena *arena);
 PHI__FN size_t phi__arena_taken(const phi_arena *arena);
 
 /* Makes room for one more element in the array `old` of the arena, which has `count` elements of
-   `size` bytes and room for *cap elements. A full array is copied to one of twice the room (at
-   least 4); the old array stays until the arena is reset. NULL: no memory, and *cap is
+   `size` bytes and room for *cap elements. A full array is copied to an array with twice the room
+   (at least 4); the old array stays until the arena is reset. NULL: no memory, and *cap is
    unchanged. */
 PHI__FN void *phi__arena_grow(phi_arena *arena, void *old, size_t count, size_t *cap, size_t size);
 
@@ -236,8 +236,8 @@ PHI__FN bool phi__url_split(phi_str url, phi__url *out);
 PHI__FN bool phi__url_is_at(phi_str url, const char *host);
 
 /* Resolves the reference `to` against `base` and appends the result without its fragment (RFC 3986
-   5.2, but of the dot segments only one leading "./" is removed). False: no memory, an empty
-   reference, or a relative reference without a valid base. */
+   5.2, but of the dot segments only one leading "./" is removed). False: there is no memory, the
+   reference is empty, or it is relative and the base is not valid. */
 PHI__FN bool phi__url_resolve(phi__buf *out, phi_str base, phi_str to);
 
 typedef struct phi__link {
@@ -293,7 +293,7 @@ typedef struct phi__map {
     size_t cap, count; /* cap: a power of two, or 0 */
 } phi__map;
 
-/* Returns a hash of a text whose low and high bits are both usable. A seed that differs in each run
+/* Returns a hash of a text. Its low and high bits are both usable. A seed that differs in each run
    (such as an address) prevents others from preparing texts that collide. */
 PHI__FN uint64_t phi__map_hash(uint64_t seed, phi_str text);
 
@@ -444,9 +444,9 @@ PHI__FN size_t phi__utf8_valid(phi_str s);
 /* Returns the greatest length up to `most` that does not cut a sequence of valid UTF-8. */
 PHI__FN size_t phi__utf8_cut(phi_str s, size_t most);
 
-/* For bytes at `at` that do not begin a valid sequence: returns how many of them become one U+FFFD.
-   That is the maximal subpart, as in the WHATWG's decoder: the longest prefix of a valid sequence,
-   or else one byte. */
+/* Returns how many of the bytes at `at`, which do not begin a valid sequence, become one U+FFFD.
+   These bytes are the maximal subpart, as in the WHATWG's decoder: the longest prefix of a valid
+   sequence, or else one byte. */
 PHI__FN size_t phi__utf8_bad(const char *at, const char *end);
 
 /* Appends s. Each maximal subpart that is not valid UTF-8 becomes U+FFFD. */

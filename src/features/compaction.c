@@ -166,8 +166,9 @@ static phi_status phi__compactor_take(phi__agent *agent, phi_arena *arena,
     return PHI_OK;
 }
 
-/* Polls a job. PHI_OK: *plan has the rewrite, in the arena; PHI_BUSY: the job is active;
-   PHI_NOT_FOUND: the job has no usable result; PHI_STALE: the agent was freed; PHI_NO_MEMORY. */
+/* Polls a job. PHI_OK: *plan has the rewrite, in the arena. PHI_BUSY: the job is active.
+   PHI_NOT_FOUND: the job has no usable result. PHI_STALE: the agent was freed. PHI_NO_MEMORY:
+   memory ran out. */
 static phi_status phi__compactor_poll(phi__agent *agent, phi__compactor_job **at, phi_arena *arena,
                                       struct phi__compacted **plan) {
     phi_rewrite made = PHI_ZERO;
@@ -182,8 +183,8 @@ static phi_status phi__compactor_poll(phi__agent *agent, phi__compactor_job **at
     return agent->slot != NULL ? status : PHI_STALE;
 }
 
-/* Begins a job for a view of `target` tokens, unless one is active. PHI_OK: a job is active;
-   PHI_NOT_FOUND: the host does not want one; PHI_STALE: the agent was freed. */
+/* Begins a job for a view of `target` tokens, unless one is active. PHI_OK: a job is active.
+   PHI_NOT_FOUND: the host does not want a job. PHI_STALE: the agent was freed. */
 static phi_status phi__compactor_start(phi__agent *agent, phi__compactor_job **at,
                                        const phi_compaction_config *config, uint64_t target,
                                        bool at_memory_limit) {

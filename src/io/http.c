@@ -2,8 +2,9 @@
    pump ends them.
 
    The queue is linked through the table of requests, so waiting allocates nothing. Everything that
-   takes time or calls out happens in the pump, outside curl's callbacks: starting, ending,
-   removing. Work that does not fit waits for the next step, and a timer keeps the host awake. */
+   takes time or calls out happens in the pump, outside curl's callbacks: starting, ending and
+   removing transfers. Work that does not fit waits for the next step, and a timer keeps the host
+   awake. */
 
 #include "io/http_curl_in.h"
 

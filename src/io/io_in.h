@@ -1,5 +1,5 @@
-/* io_in.h - the pump's system side: clock, random bytes, timers, watched descriptors, a step's time
-   budget.
+/* io_in.h - the pump's system side: clock, random bytes, timers, watched descriptors and a step's
+   time budget.
 
    One phi__io belongs to one runtime. Nothing in it waits, except phi__io_wait on request. Threads:
    the pumping thread only, except for phi__io_wake. */
@@ -170,9 +170,9 @@ PHI__FN void phi__io_timer_clear(phi__io *io,
 PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io); /* UINT64_MAX: none */
 
 /* Deadlines run on the clock without its gaps. phi__io_step_begin and phi__io_timers look at the
-   clock. At most a second between two looks counts. The rest is a gap: a debugger, a minimised
-   window, a suspended laptop. A deadline is a timer that each gap moves. To measure counted time
-   without a timer, compare values of phi__io_counted_us. */
+   clock. At most a second between two looks counts. The rest is a gap, caused for example by a
+   debugger, a minimised window or a suspended laptop. A deadline is a timer that each gap moves. To
+   measure counted time without a timer, compare values of phi__io_counted_us. */
 #define PHI__IO_GAP_MS 1000
 
 /* Sets or moves a deadline, `after_us` of counted time from now; UINT64_MAX: never. */
@@ -194,9 +194,9 @@ PHI__FN phi_status phi__io_watch(phi__io *io, phi__watch *watch, intptr_t fd, in
 /* One turn of the pump. Waits up to timeout_ms (0: not at all, <0: until woken) for a descriptor, a
    wake-up or the next timer. Then calls at most `most` ready functions and returns the number of
    calls; the next turn calls the others. A signal ends the wait early. Does not wait with a host's
-   loop, or if phi__io_timers has fired a timer since the last turn: the caller may be waiting for
-   the effect of that timer. If this call swallows a wake, messages posted before the wake are
-   visible when it returns, so check the inbox before sleeping on phi__io_fd. */
+   loop. Does not wait either if phi__io_timers has fired a timer since the last turn, because the
+   caller may be waiting for the effect of that timer. If this call swallows a wake, messages posted
+   before the wake are visible when it returns, so check the inbox before sleeping on phi__io_fd. */
 PHI__FN int phi__io_wait(phi__io *io, int timeout_ms, int most);
 PHI__FN int phi__io_timers(phi__io *io, int most); /* fires due timers; returns their number */
 

@@ -144,7 +144,7 @@ static bool phi__secret_same(const phi__secret_form *form, char want, char c) {
 }
 
 /* Compares a form with the text at `at`, and sets *units to the number of matching characters.
-   Returns the end of the match; s.len if the text ended first; 0 if the text differs. */
+   Returns the end of the match, s.len if the text ended first, or 0 if the text differs. */
 static size_t phi__secret_match(const phi__secret_form *form, phi_str s, size_t at, size_t *units) {
     size_t all = phi__secret_units(form), i;
     for (i = 0; i < all && at < s.len; i++) {

@@ -147,8 +147,8 @@ PHI__FN bool phi__segments_roll(phi__log *log, phi_str *carried);
 
 PHI__FN void phi__segments_pin(phi__segment *segment); /* keeps a segment; NULL is harmless */
 
-/* Returns why a message must not be in a thread, and sets *block to the index of the faulty block
-   (SIZE_MAX: none). NULL: the message is valid. The text is static. */
+/* Returns a static text that says why a message must not be in a thread, and sets *block to the
+   index of the faulty block (SIZE_MAX: no block is at fault). NULL: the message is valid. */
 PHI__FN const char *phi__check_message(const phi_message *message, size_t *block);
 
 /* Returns which part of an image, a document, audio or an opaque block is missing. NULL: the block
@@ -192,8 +192,9 @@ PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
                                      const phi_token_counter *counter, phi_arena *arena, bool again,
                                      phi__compacted *out);
 
-/* Returns a result with each of its texts cut to `lines` lines, in the arena, or the message itself
-   if no text is longer. texts NULL: phi's texts. NULL: no memory. */
+/* Returns a copy of a result in the arena, with each of its texts cut to `lines` lines. Returns the
+   message itself if no text is longer, or NULL if there is no memory. If texts is NULL, phi's texts
+   are used. */
 PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t lines,
                                             const phi_texts *texts, phi_arena *arena);
 
@@ -252,8 +253,8 @@ PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold);
 PHI__FN uint64_t phi__fold_tokens(phi__fold *fold, const phi_token_counter *counter);
 PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *callers);
 
-/* Finds the calls of results in a list, like phi__groups_make: each element is `stride` bytes long
-   and begins with a pointer to a message. Free the result with phi__groups_free. */
+/* Finds the calls of results like phi__groups_make, but in a list whose elements are `stride` bytes
+   long and begin with a pointer to a message. Free the result with phi__groups_free. */
 PHI__FN size_t *phi__groups_find(phi_memory *memory, const void *at, size_t stride, size_t count);
 
 /* True if a message can replace another one in its group, because both have the same calls or are
@@ -399,8 +400,9 @@ PHI__FN phi_status phi__lane_switch(phi_thread *thread, uint32_t lane);
 /* Begins an empty lane and activates it, or changes nothing. */
 PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name);
 
-/* Sets *out to the end of the last whole group of a lane at entry `at`. *any false: there is no
-   group, and *out is the entry before the first one (UINT64_MAX: no entry). */
+/* Sets *out to the end of the last whole group of a lane at entry `at`. If there is no whole group,
+   *any is false. If the first group is still open, *out is the entry before this group, or
+   UINT64_MAX if there is no such entry. */
 PHI__FN phi_status phi__lane_cut(const phi_thread *thread, uint32_t lane, uint64_t at,
                                  uint64_t *out, bool *any);
 
@@ -491,8 +493,8 @@ typedef struct phi__state_order {
 PHI__FN phi_status phi__state_now(phi_thread *thread, phi_str *out);
 
 /* Applies effects in their order to the active lane, and records them in a note. Each effect is
-   applied whole or not at all. *outcomes has the outcome of each, in the arena. *changed: the state
-   is different now. PHI_NO_MEMORY: nothing changed. */
+   applied whole or not at all. *outcomes gets the outcome of each effect, in the arena. *changed is
+   true if the state is different now. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__state_apply(phi_thread *thread, const phi__state_order *order,
                                     phi_arena *arena, phi__state_outcome **outcomes, size_t *count,
                                     bool *changed);

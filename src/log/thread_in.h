@@ -92,8 +92,8 @@ PHI__FN size_t phi__groups_ids_get(const phi__ids *ids, phi_str id); /* SIZE_MAX
    memory. */
 PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold);
 
-/* Sets *durable to fold->count bytes: 1 for each item that a compaction keeps, that is, a durable
-   item or another item of its group. NULL if there are none. False: no memory. */
+/* Sets *durable to fold->count bytes, with 1 for each item that a compaction keeps: a durable item,
+   or another item of its group. *durable is NULL if there are no such items. False: no memory. */
 PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint8_t **durable);
 
 /* ---- append.c ---- */

@@ -3,10 +3,10 @@
    A run starts with this work, before its first event and when no event of the agent is in use. At
    that time only the run itself points into the log. The view is made smaller and copied to a new
    log, and the old log is freed. If the log is in a store, only the view is made smaller, and
-   stored entries are evicted (stored.c).
-   During the run a part of the limit is kept back, so that the next prompt, a compaction and the
-   copy find memory even after a run that used all it could get. After a run that ended without
-   memory, the next run may keep only half as much log, and so on. */
+   stored entries are evicted (stored.c). During the run a part of the limit is kept back, so that
+   the next prompt, a compaction and the copy find memory even after a run that used all the memory
+   it could get. After a run that ended without memory, the next run may keep only half as much log,
+   and so on. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>

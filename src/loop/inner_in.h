@@ -313,7 +313,8 @@ PHI__FN bool phi__ask_list_make(phi__run *run);
 PHI__FN bool phi__ask_list_take(phi__run *run, const phi_hook *hook);
 
 /* Converts the list to the encoder's form, after the host's translation, if there is one. The
-   thread's messages keep their cached renderings. PHI_NO_MEMORY, or the translation's status. */
+   thread's messages keep their cached renderings. Returns PHI_OK, PHI_NO_MEMORY, or an error of the
+   translation. */
 PHI__FN phi_status phi__ask_items(phi__run *run, const phi__item **items, size_t *count);
 
 /* Pins the segments of log messages in the host's list. False: no memory. */
@@ -446,8 +447,9 @@ PHI__FN void phi__stored_step(phi_runtime *rt); /* writes other threads that hav
 PHI__FN void phi__stored_evict(phi_runtime *rt);
 
 /* ---- forget.c ---- */
-/* Makes room before a run that has emitted no event; does so once. *wait: the run continues in the
-   next step. False: no memory. A compactor may free the agent: check agent->slot. */
+/* Makes room before a run that has emitted no event. Does so once in a run. If *wait is set, the
+   run continues in the next step. False: no memory. A compactor may free the agent, so check
+   agent->slot afterwards. */
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait);
 /* records how the agent's run ended */
 PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status);

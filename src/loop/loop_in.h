@@ -173,10 +173,11 @@ PHI__FN bool phi__hooks_wanted(const phi__agent *agent, phi_hook_point point);
 /* Drops a decision that is not needed any more. The ticket becomes stale. Works in any state. */
 PHI__FN void phi__decision_drop(phi__decision *decision);
 
-/* For hooks of other rooms. watch: `over` is called once when the ticket becomes stale for any
-   reason; it must not call the host. False: the ticket is stale or watched already. hold: from now
-   on phi_decide can only deny. settle: like phi_decide, but at once, with any reply and verdict,
-   and only on the pumping thread; calls `over`. A stale ticket is ignored. */
+/* For hooks of other rooms. watch: calls `over` once, when the ticket becomes stale for any reason.
+   `over` must not call the host. Returns false if the ticket is stale or already watched. hold:
+   from now on phi_decide can only deny. settle: decides like phi_decide, but at once, with any
+   reply and verdict, and only on the pumping thread. This calls `over`. A stale ticket is
+   ignored. */
 PHI__FN bool phi__hooks_watch(phi_ticket ticket, void (*over)(void *ctx), void *ctx);
 PHI__FN void phi__hooks_unwatch(phi_ticket ticket);
 PHI__FN void phi__hooks_hold(phi_ticket ticket);
@@ -231,16 +232,18 @@ PHI__FN void phi__pause_wake_all(phi_runtime *rt);
 /* True if the agent or an ancestor has a limit. */
 PHI__FN bool phi__budget_limited(const phi__agent *agent);
 
-/* Replaces the run's own reservation, whose model call is not made, by a pot. The pot pays for
-   `calls` calls of descendants that are `of_run`, with the given tokens and dollars in total. Their
-   reservations are taken out of the pot; the rest is released with the turn. True without a budget.
-   False: the budget is too small; `reason` is set, and nothing is reserved. */
+/* Releases the reservation of the run's own model call, which is not made, and reserves a pot
+   instead. The pot pays for `calls` model calls of descendants that are `of_run`, with the given
+   tokens and dollars in total. The reservations of these calls are taken out of the pot. The rest
+   of the pot is released with the turn. Returns true if there is no budget. False: the budget is
+   too small; `reason` is set, and nothing is reserved. */
 PHI__FN bool phi__pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
                               char *reason, size_t size);
 
-/* hold: reserves a model call of a run that has not begun, in *held and in the budgets of the agent
-   and all ancestors. give: returns the reservation to one agent. The caller does this for each
-   agent separately, because the tree may have changed. */
+/* hold: reserves a model call of a run that has not begun. *held gets the reservation, which is
+   added to the budgets of the agent and all ancestors. give: takes the reservation out of one
+   agent's budget. The caller does this for each agent separately, because the tree may have
+   changed. */
 PHI__FN bool phi__budget_hold(phi__agent *agent, uint64_t tokens, double cost, phi_spending *held,
                               char *reason, size_t size);
 PHI__FN void phi__budget_give(phi__agent *agent, const phi_spending *held);
@@ -362,9 +365,10 @@ PHI__FN phi__speaker phi__speaker_of(const phi__agent *agent);
 PHI__FN void phi__speaker_set(phi__agent *agent, const phi__speaker *seat);
 
 /* ---- transfer.c ---- */
-/* Opens a fetch. phi_last_error has the message. PHI_BAD_ARG: the URL or a header cannot be sent.
-   PHI_MISUSE: the runtime is closing, or a tape is played. PHI_FULL: too many fetches with `stands`
-   are open. PHI_NO_MEMORY. Errors of the transport are reported by on_end. */
+/* Opens a fetch. On failure phi_last_error has the message. PHI_BAD_ARG: the URL or a header cannot
+   be sent. PHI_MISUSE: the runtime is closing, or a tape is played. PHI_FULL: too many fetches with
+   `stands` are open. PHI_NO_MEMORY: there is no memory for the fetch. Errors of the transport are
+   reported by on_end. */
 PHI__FN phi_status phi__fetch_open(phi_runtime *rt, const phi__fetch_desc *desc, phi__fetch **out);
 
 /* Cancels the fetch without on_end. NULL is allowed, and so is a call inside the fetch's on_end. */
@@ -457,8 +461,9 @@ PHI__FN void phi__save_agent(phi__buf *out, const phi__agent *agent, phi_arena *
 PHI__FN phi_status phi__load_agent(phi__agent *agent, const phi_json *root, bool interrupt,
                                    char *words, size_t words_size);
 
-/* Free an agent in steps. detach: nothing calls or wakes the agent any more; false: it was already
-   freed. drop: frees its events and responses. free: frees all of its state except its settings. */
+/* Free an agent in steps. detach: from now on nothing calls or wakes the agent. Returns false if
+   the agent was already freed. drop: frees the agent's events and responses. free: frees all of the
+   agent's state except its settings. */
 PHI__FN bool phi__gone_detach(phi__agent *agent);
 PHI__FN void phi__gone_drop(phi__agent *agent);
 PHI__FN void phi__gone_free(phi__agent *agent);

@@ -278,9 +278,9 @@ typedef enum phi__point {
     PHI__POINT_DROPPED = 1 << 5,
     /* An attempt was charged with moment->usage. */
     PHI__POINT_CHARGED = 1 << 6,
-    /* An attempt failed because the request is too long; the failure is in moment->failure (in the
-       thread). With moment->whole: an attempt failed for any reason and will not be tried again.
-       The feature may replace the failure. */
+    /* An attempt failed. The failure is in moment->failure (in the thread). If moment->whole is
+       false, the request was too long. If it is true, the attempt failed for any reason and will
+       not be tried again. The feature may replace the failure. */
     PHI__POINT_FAILED = 1 << 7,
     /* CALL_MADE: the answer contains moment->call. STARTS: the call's tool will be started. ENDED:
        the call has ended. */
@@ -316,8 +316,8 @@ typedef enum phi__point {
     /* The agent has another model, or other tools, another prompt or format. */
     PHI__POINT_CHANGED = 1 << 24,
     /* LOG_LEAVES: the agent's log is about to be replaced. LOG_RENEWED: the log was replaced. The
-       view in moment->fold was copied into the new log; if fold is NULL, the new log is empty.
-       moment->did: the reason was a lack of memory. */
+       view in moment->fold was copied into the new log; if fold is NULL, the new log is empty. If
+       moment->did is set, the log was replaced because memory was short. */
     PHI__POINT_LOG_LEAVES = 1 << 25,
     PHI__POINT_LOG_RENEWED = 1 << 26,
     /* The agent's log was just read from a store. */

@@ -88,8 +88,8 @@ typedef struct phi__json_reader {
     phi_parse_error error;
 } phi__json_reader;
 
-/* Begins to read a text, which is borrowed until the result (with PHI_JSON_BORROW, as long as the
-   tree). max_depth limits nesting (default 512, at most PHI_JSON_MAX_DEPTH). */
+/* Begins to read a text. The text is borrowed until the result, or, with PHI_JSON_BORROW, as long
+   as the tree is used. max_depth limits nesting (default 512, at most PHI_JSON_MAX_DEPTH). */
 PHI__FN void phi__json_read_begin(phi__json_reader *reader, phi_arena *arena, phi_str text,
                                   uint32_t flags, uint32_t max_depth);
 
@@ -394,10 +394,10 @@ PHI__FN void phi__json_fields_init(phi__json_fields *f, phi_memory *memory);
 /* leaves *f as after init; may be called twice */
 PHI__FN void phi__json_fields_free(phi__json_fields *f);
 
-/* Returns the next value of a growing JSON text. `text` is all of the text so far. 1: a value;
-   *path is its JSON Pointer (RFC 6901), valid until the next call, and *value is its text
-   (unchanged; a string has its quotes). 0: more text is needed. PHI_PARSE: the text is no JSON.
-   After PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY there are no more values. */
+/* Returns the next value of a growing JSON text. `text` is all of the text so far. Returns 1 for a
+   value: path is its JSON Pointer (RFC 6901), valid until the next call, and *value is its text
+   (unchanged; a string has its quotes). Returns 0 if more text is needed, or PHI_PARSE if the text
+   is no JSON. After PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY there are no more values. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
 typedef struct phi__json_index {
