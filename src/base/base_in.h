@@ -293,8 +293,8 @@ typedef struct phi__map {
     size_t cap, count; /* cap: a power of two, or 0 */
 } phi__map;
 
-/* Returns a hash of a text. Its low and high bits are both usable. A seed that differs in each run
-   (such as an address) prevents others from preparing texts that collide. */
+/* Returns a hash of a text. The low and the high bits of the hash are both usable. A seed that
+   differs in each run (such as an address) prevents others from preparing texts that collide. */
 PHI__FN uint64_t phi__map_hash(uint64_t seed, phi_str text);
 
 /* Allocates nothing yet. */

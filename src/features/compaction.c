@@ -83,7 +83,7 @@ static bool phi__compactor_begin(phi__agent *agent, phi__compactor_job **at,
 }
 
 /* True if an item is in a span, searching from *span on. Items and spans must be in ascending
-   order; other spans are refused later. */
+   order; spans in another order are refused later. */
 static bool phi__weigh_in(const phi_rewrite *rewrite, size_t *span, const phi__item *item) {
     while (*span < rewrite->span_count && rewrite->spans[*span].to < item->from) ++*span;
     return *span < rewrite->span_count && item->from >= rewrite->spans[*span].from;
@@ -288,7 +288,8 @@ PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
 }
 
 /* Compacts the agent's view at once, without hooks and events. A summary has at most
-   summary_tokens, or the agent's maximum if that is less. *did: the view is smaller now. */
+   summary_tokens, or the agent's maximum if that is less. *did is true if the view is smaller
+   now. */
 static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens, bool *did) {
     phi_compaction_config config = phi__compaction_config(agent, NULL);
     phi__compacted plan;
@@ -304,7 +305,8 @@ static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens
     return status;
 }
 
-/* Applies the result of the compactor's job if the job is done. *did: the view is smaller now. */
+/* Applies the result of the compactor's job if the job is done. *did is true if the view is smaller
+   now. */
 static void phi__compaction_take_made(phi__agent *agent, phi__compacted_by *by, bool *did) {
     phi__compacted *plan = NULL;
     phi_arena scratch;

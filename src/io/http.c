@@ -568,8 +568,8 @@ static bool phi__http_add_header(phi__http_transfer *t, const char *line) {
     return true;
 }
 
-/* Sets the request's headers, and removes two that libcurl would add. Expect costs a second, and
-   the content type would be that of a form. */
+/* Sets the request's headers, and removes two that libcurl would add. The Expect header costs a
+   second, and the Content-Type would be that of a form. */
 static bool phi__http_set_headers(phi__http_transfer *t) {
     const phi_request *rq = t->request;
     bool typed = false, ok = true;
@@ -593,7 +593,7 @@ static bool phi__http_set_headers(phi__http_transfer *t) {
 }
 
 /* Returns the size of libcurl's upload buffer, which is held while the answer streams. Each call
-   sends one buffer. A twentieth of the body means few calls and little extra memory. */
+   sends one buffer. A buffer of a twentieth of the body means few calls and little extra memory. */
 static long phi__http_upload_bytes(uint64_t body) {
     uint64_t part = body / 20;
     if (part < PHI__HTTP_UPLOAD_LEAST) part = PHI__HTTP_UPLOAD_LEAST;

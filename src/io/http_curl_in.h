@@ -143,7 +143,7 @@ PHI__FN curl_socket_t phi__http_listen(int *port);
 PHI__FN bool phi__http_heard(curl_socket_t listener, curl_socket_t *peer);
 PHI__FN void phi__http_close(curl_socket_t fd); /* CURL_SOCKET_BAD is allowed */
 PHI__FN bool phi__http_descriptors_left(intptr_t any_fd, int count);
-/* PHI_REFUSED, PHI_TIMEOUT or PHI_NETWORK */
+/* Returns PHI_REFUSED, PHI_TIMEOUT or PHI_NETWORK. */
 PHI__FN phi_status phi__http_connect_status(long os_error);
 PHI__FN bool phi__http_can_read(const char *path);
 PHI__FN void phi__http_yield(void);

@@ -223,8 +223,8 @@ PHI__FN bool phi__io_pending(
     const phi__io *io); /* true if the list is not empty; a few more turns may end its elements */
 
 /* Limits starts, because starting a transfer or a process takes time. phi__io_may_start returns
-   true if the step has a start left, and uses it up. phi__io_start_left only returns if one is
-   left. */
+   true if the step has a start left, and uses it up. phi__io_start_left returns the same, but uses
+   up nothing. */
 PHI__FN void
 phi__io_step_begin(phi__io *io); /* call it again after a sleep within the step: it ends the gap */
 PHI__FN bool phi__io_may_start(phi__io *io);
@@ -335,8 +335,8 @@ typedef struct phi__http_desc {
     const char *const *resolve;
 } phi__http_desc;
 
-/* Creates the transport, and calls curl_global_init once. PHI_UNSUPPORTED with a message in *words
-   if libcurl is too old or lacks SSL. */
+/* Creates the transport, and calls curl_global_init once. Returns PHI_UNSUPPORTED, with a message
+   in *words, if libcurl is too old or lacks SSL. */
 PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
                                  const phi__transfer_port *port, phi__http **out,
                                  const char **words);

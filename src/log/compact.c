@@ -417,7 +417,7 @@ static size_t phi__compact_run_start(const phi__compacting *c, size_t run) {
 /* ---- sections ---- */
 
 /* Sums the tokens of the items that do not stay. Sets *summaries if some of these items are
-   summaries. True if some of these items are not summaries. */
+   summaries. Returns true if some of these items are not summaries. */
 static bool phi__compact_look(const phi__compacting *c, phi__compact_section *s, bool *summaries) {
     bool raw = false;
     *summaries = false;
@@ -546,7 +546,7 @@ static size_t phi__compact_scope(const phi__compacting *c) {
 }
 
 /* Returns the first turn of a run to compact, and sets *end after the last one. An earlier run is
-   compacted whole, the current run without its first and its recent turns. */
+   compacted whole. The current run is compacted without its first turn and its recent turns. */
 static size_t phi__compact_bounds(const phi__compacting *c, size_t run, size_t *end) {
     size_t from = phi__compact_run_start(c, run), to = phi__compact_run_start(c, run + 1);
     if (run + 1 == c->run_count) {

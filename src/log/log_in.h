@@ -185,8 +185,8 @@ PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count
                                         const phi_token_counter *counter, phi_arena *arena,
                                         phi_rewrite *out);
 
-/* Plans a compaction with its figures. `again`: a writer sums up everything that the plan replaces,
-   so earlier summaries are replaced too, also those of runs beyond the scope. */
+/* Plans a compaction with its figures. If `again` is set, a writer sums up everything that the plan
+   replaces. So the plan also replaces earlier summaries, even those of runs beyond the scope. */
 PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
                                      const phi_compaction_config *config,
                                      const phi_token_counter *counter, phi_arena *arena, bool again,
@@ -771,8 +771,8 @@ PHI__FN phi_status phi__project(const phi__proj_order *order, phi_arena *arena,
                                 phi__projection *out);
 PHI__FN phi_status phi__explain(phi__proj_order *order, phi_arena *arena, phi_str *out);
 
-/* phi__policy_filled returns a policy with all defaults set. phi__policy_fault returns which field
-   has an invalid value, as a static text; NULL: none. */
+/* phi__policy_filled returns a policy with all defaults set. phi__policy_fault returns a static
+   text that says which field has an invalid value; NULL: no field has. */
 PHI__FN phi_policy phi__policy_filled(const phi_policy *policy);
 PHI__FN const char *phi__policy_fault(const phi_policy *policy);
 

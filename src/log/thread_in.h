@@ -141,7 +141,7 @@ PHI__FN void phi__append_free(phi_thread *thread);
 /* Returns the fault of an effect as a static text. NULL: it is valid. */
 PHI__FN const char *phi__effect_fault(const phi_json *effect);
 
-/* An object that effects change. One tree takes all effects; each costs about as much as it
+/* An object that effects change. One tree takes all effects. Each effect costs about as much as it
    changes, however large the object is. */
 typedef struct phi__effect_tree {
     phi_arena *arena; /* arena of the tree */

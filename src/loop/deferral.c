@@ -200,7 +200,7 @@ typedef struct phi__defer_hits {
 } phi__defer_hits;
 
 /* Finds the names that the provider's searches in the view have found. A tool's name contains no
-   escape sequence, so others are skipped. False: no memory. */
+   escape sequence, so a name with an escape sequence is skipped. False: no memory. */
 static bool phi__defer_look_hits(const phi__agent *agent, phi_arena *arena,
                                  phi__defer_hits **hits) {
     const phi__fold *fold = &agent->thread->fold;

@@ -104,8 +104,8 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
                         &removed);
 }
 
-/* Compacts the log: uses the result of the host's compactor, if there is one, then phi's own plan
-   if that is not enough. The host may free the agent. */
+/* Compacts the log. Uses the result of the host's compactor, if there is one. If that is not
+   enough, uses phi's own plan, too. The host may free the agent. */
 static bool phi__forget_compact(phi__agent *agent, size_t target) {
     if (agent->desc.memory.at_limit != PHI_AT_MEMORY_LIMIT_COMPACT) return false;
     phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_SHRINK);

@@ -225,7 +225,8 @@ PHI__FN void phi__head_free(phi__agent *agent); /* no effect without a head */
    A restored agent keeps its head, so that earlier thinking stays valid. */
 PHI__FN void phi__head_save(phi__buf *out, const phi__agent *agent);
 
-/* On failure the agent has no head. PHI_PARSE: the value is not a head. Or PHI_NO_MEMORY. */
+/* On failure the agent has no head. Returns PHI_PARSE if the value is not a head. May also return
+   PHI_NO_MEMORY. */
 PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *head);
 
 /* ---- toolset.c ---- */

@@ -198,8 +198,8 @@ PHI__FN void phi__input_since(phi__run *run, uint64_t at);
 /* Empties the queues that outlive a run, and reports their messages as dropped. */
 PHI__FN void phi__input_drop_kept(phi__agent *agent, const char *why);
 
-/* details: writes a host's id and refs as a message's details; nothing if both are NULL. check:
-   sets a message that begins with `what` if they are invalid. */
+/* details: writes a host's id and refs as a message's details, or nothing if both are NULL. check:
+   checks id and refs. If they are invalid, sets a message that begins with `what`. */
 PHI__FN void phi__enqueue_details(const char *id, const char *refs, phi__buf *out);
 PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what, const char *id,
                                               const char *refs);
@@ -208,7 +208,8 @@ PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what,
 PHI__FN phi_status phi__enqueue_check_json(phi_runtime *rt, const char *what, const char *name,
                                            const char *text);
 
-/* Returns PHI_OK if content can be a user's message, or else a message that begins with `what`. */
+/* Returns PHI_OK if content can be a user's message, or else an error with a message that begins
+   with `what`. */
 PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
                                       size_t count);
 
@@ -280,8 +281,8 @@ PHI__FN phi__item *phi__projection_items(phi_arena *arena, const phi__fold *fold
    used. */
 PHI__FN const phi_token_counter *phi__projection_counter(const phi__agent *agent);
 
-/* Return token counts by the agent's counter. view: of all messages in the agent's view. tool: of
-   the agent's tools and the schema of its format. */
+/* Return token counts by the agent's counter. view: counts all messages in the agent's view. tool:
+   counts the agent's tools and the schema of its format. */
 PHI__FN uint64_t phi__projection_view_tokens(const phi__agent *agent);
 PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent);
 PHI__FN uint64_t phi__projection_overhead(const phi__run *run);
@@ -346,7 +347,7 @@ PHI__FN const phi__sources_ops *phi__tool_sources_ops(void);
 PHI__FN const phi__deferral_ops *phi__deferral_tools_ops(void);
 
 /* ---- provider.c ---- */
-/* PHI_OK, or sets a message that begins with `what`. */
+/* Returns PHI_OK, or an error with a message that begins with `what`. */
 PHI__FN phi_status phi__provider_check(phi_runtime *rt, const char *what,
                                        const phi_provider *provider);
 
@@ -422,8 +423,8 @@ static inline const char *phi__loop_words(const phi__toolcall *call, phi_text wh
 /* True while the call waits for its result. Any thread may call it. */
 PHI__FN bool phi__call_pending(phi_call handle);
 
-/* take: gives a claimed call its result; with a tape, after the tape has let the result in.
-   unclaim: makes a claimed call pending again. */
+/* take: gives a claimed call its result. With a tape, the call gets the result after the tape has
+   let it in. unclaim: makes a claimed call pending again. */
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
 PHI__FN void phi__call_unclaim(phi__toolcall *call);
 

@@ -844,8 +844,8 @@ static bool phi__run_load_fits(const phi__run *run) {
     }
 }
 
-/* Loads the run of an idle agent whose thread is loaded. On failure there is no run. PHI_PARSE: the
-   run does not fit the thread. Or PHI_NO_MEMORY. */
+/* Loads the run of an idle agent whose thread is loaded. On failure there is no run. Returns
+   PHI_PARSE if the run does not fit the thread. May also return PHI_NO_MEMORY. */
 static phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool interrupt) {
     const phi__entry *start = phi__load_start(agent->thread, phi__records_get_str(node, "loop_id"));
     phi__state state = phi__load_state(node);

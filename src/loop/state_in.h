@@ -702,7 +702,7 @@ typedef struct phi__fetch_desc {
        phi__fetch_resume, and the deadline of silence is paused. */
     size_t (*on_body)(void *user_data, phi_str bytes);
     /* PHI_OK: the answer is complete, with any HTTP status. PHI_CANCELLED: the runtime closes.
-       `message` describes a failure without the request's secrets; valid during the call. */
+       `message` describes a failure without the request's secrets, and is valid during the call. */
     void (*on_end)(void *user_data, phi_status status, const char *message);
     void *user_data;
 } phi__fetch_desc;
@@ -915,8 +915,8 @@ typedef struct phi__tape_recorder {
                  const phi_tool_result *part, bool progress);
 } phi__tape_recorder;
 
-/* Functions that only a played tape has. start: true if the tape has the result, so that the tool
-   must not be called. started: the tool's start has returned. */
+/* Functions that only a played tape has. start: returns true if the tape has the result; then the
+   tool must not be called. started: called when the tool's start has returned. */
 typedef struct phi__tape_player {
     void (*rest)(phi_tape *tape);
     bool (*start)(phi_tape *tape, struct phi__toolcall *call);

@@ -604,7 +604,8 @@ static bool phi__sources_make(phi__agent *agent, const phi_tool_source *const *g
 }
 
 /* Reads the sources' versions, and takes changed lists into agent->toolset. Must not be called
-   while tool calls are open. quiet: no PHI_EV_TOOLS_CHANGED. PHI_NO_MEMORY: nothing changed. */
+   while tool calls are open. quiet: emits no PHI_EV_TOOLS_CHANGED. PHI_NO_MEMORY: nothing
+   changed. */
 static phi_status phi__sources_refresh(phi__agent *agent, bool quiet) {
     phi__tool_sources *sources = agent->sources;
     bool changed = sources->recheck;

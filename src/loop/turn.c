@@ -971,8 +971,9 @@ static bool phi__end_settle(phi__run *run, const phi_failure *failure) {
     return true;
 }
 
-/* Lets a feature handle the failure: a request that is too long, or, with `whole`, a failure that
-   will not be tried again. Returns the next state, or ON if no feature handles it. */
+/* Lets a feature handle a failure. Without `whole`, the request is too long. With `whole`, the
+   attempt will not be tried again. Returns the next state, or ON if no feature handles the
+   failure. */
 static phi__state phi__end_offer(phi__run *run, bool whole) {
     phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_FAILED);
     moment.failure = run->attempt.fault;

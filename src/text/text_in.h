@@ -194,7 +194,8 @@ typedef struct phi__json_number {
 } phi__json_number;
 
 /* Reads a number in JSON's grammar at the start of [at, end). Returns the byte after the number.
-   NULL: no number; *bad is the first wrong byte, or `at` if no double can hold the value. */
+   NULL: there is no number, and *bad is the first wrong byte; or no double can hold the value, and
+   *bad is `at`. */
 PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__json_number *out,
                                           const char **bad);
 
@@ -598,8 +599,8 @@ PHI__FN void phi__sse_resume_with(phi__sse *sse, phi__sse_resume *resume);
    earlier bytes. */
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len);
 
-/* 1: an event; 0: more bytes are needed; PHI_TOO_BIG, PHI_NO_MEMORY: the parser can only be
-   freed. */
+/* Returns 1 for an event, or 0 if more bytes are needed. After PHI_TOO_BIG or PHI_NO_MEMORY the
+   parser can only be freed. */
 PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out);
 
 /* Call this after the last byte, when next has returned 0. Works like next, but also returns an
