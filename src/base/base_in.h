@@ -136,7 +136,8 @@ PHI__FN phi_str phi__str_trim(phi_str s);
 /* Writes sixteen hexadecimal digits in lower case and a terminator. */
 PHI__FN void phi__hash_hex(uint64_t n, char out[17]);
 
-/* Reads sixteen digits as phi__hash_hex writes them. 0: there are fewer, or another character. */
+/* Reads sixteen digits as phi__hash_hex writes them. 0: there are fewer digits, or there is another
+   character. */
 PHI__FN uint64_t phi__hash_of_hex(phi_str digits);
 
 /* Reads a whole decimal number. False: the text is empty, has other bytes, or has a number that is
@@ -232,7 +233,8 @@ typedef struct phi__url {
 /* Splits a URL into its parts. False: the URL has no "://", and is split like "host/path". */
 PHI__FN bool phi__url_split(phi_str url, phi__url *out);
 
-/* True if the URL's host is `host` or a subdomain of it, as "eu.api.example" of "api.example". */
+/* True if the URL's host is `host` or a subdomain of it, such as "eu.api.example" for
+   "api.example". */
 PHI__FN bool phi__url_is_at(phi_str url, const char *host);
 
 /* Resolves the reference `to` against `base` and appends the result without its fragment (RFC 3986
@@ -463,8 +465,8 @@ enum { PHI__DATE_BYTES = 25 }; /* longest text with its terminator */
    the length. */
 PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]);
 
-/* Reads a time in RFC 3339, with any fraction (cut to milliseconds) and any offset. False: not such
-   a time, and *ms is unchanged. */
+/* Reads a time in RFC 3339, with any fraction (cut to milliseconds) and any offset. False: the text
+   is no such time, and *ms is unchanged. */
 PHI__FN bool phi__date_get(phi_str text, int64_t *ms);
 
 #endif

@@ -172,7 +172,8 @@ static size_t phi__fact_groups_find(const phi__facts *facts, phi_str name, bool 
                : phi__facts_place(facts->groups, facts->count, sizeof *facts->groups, name, found);
 }
 
-/* Finds a group or makes it. SIZE_MAX: failed, and *status is PHI_FULL or PHI_NO_MEMORY. */
+/* Finds a group or makes it. Returns SIZE_MAX on failure; *status is then PHI_FULL or
+   PHI_NO_MEMORY. */
 static size_t phi__fact_groups_make(phi__facts *facts, phi_memory *memory, phi_str name,
                                     phi_status *status) {
     bool found;

@@ -144,7 +144,7 @@ static bool phi__http_long_line(const phi__http_transfer *t) {
 }
 
 /* Returns the status if phi stopped the transfer, or if libcurl stopped it for one of phi's
-   reasons. PHI_OK: neither. */
+   reasons. Otherwise returns PHI_OK. */
 static phi_status phi__http_stopped(const phi__http_transfer *t, phi__http_reason *reason) {
     *reason = t->reason;
     if (t->failed != PHI_OK) return t->failed;

@@ -316,8 +316,8 @@ PHI__FN bool phi__secret_hide(const phi__secrets *set, char *at, size_t len, phi
 /* Returns the number of bytes at the end of a part of a stream that may begin a secret. */
 PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text);
 
-/* The functions to which a transport reports. The runtime's own implement phi_transfer_head, _push
-   and _end. */
+/* The functions to which a transport reports. The runtime's own functions implement
+   phi_transfer_head, _push and _end. */
 typedef struct phi__transfer_port {
     phi_status (*stage)(phi_transfer transfer, phi_transfer_stage stage);
     phi_status (*head)(phi_transfer transfer, int http_status, const char *headers, size_t len);

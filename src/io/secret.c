@@ -309,8 +309,8 @@ static phi_str phi__secret_part_name(phi_str url, size_t at, size_t value) {
     return phi__str(url.at + at, value > at ? value - at - 1 : 0);
 }
 
-/* Adds A and S of "AWS4-HMAC-SHA256 Credential=A/..., SignedHeaders=..., Signature=S". False: not
-   such a text. */
+/* Adds A and S of "AWS4-HMAC-SHA256 Credential=A/..., SignedHeaders=..., Signature=S". False: the
+   value is not such a text. */
 static bool phi__secret_aws(phi__secrets *set, phi_str value) {
     size_t credential = phi__str_find(value, 0, "Credential=");
     size_t signature = phi__str_find(value, 0, "Signature=");

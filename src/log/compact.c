@@ -659,7 +659,8 @@ PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count
 
 /* ---- phi_compact_messages: three levels for a plain list of messages ---- */
 
-/* A group is an answer and everything up to the last result of its calls, or any other message. */
+/* A group is an answer with everything up to the last result of its calls. Any other message is a
+   group by itself. */
 
 typedef struct phi__compact_levels {
     phi_compaction_config config;

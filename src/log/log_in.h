@@ -489,7 +489,7 @@ typedef struct phi__state_order {
     size_t max_bytes;
 } phi__state_order;
 
-/* Gets the current state of the active lane, which is valid until the state changes. */
+/* Gets the current state of the active lane. The text is valid until the state changes. */
 PHI__FN phi_status phi__state_now(phi_thread *thread, phi_str *out);
 
 /* Applies effects in their order to the active lane, and records them in a note. Each effect is
@@ -512,7 +512,7 @@ PHI__FN phi_status phi__state_fold(const phi_thread *thread, uint32_t lane, uint
 PHI__FN phi_status phi__state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                  phi_arena *arena, phi_str *out);
 
-/* The type of phi__state_carry. Forgetting has a pointer to it if there are tool states. */
+/* The type of phi__state_carry, which forgetting calls by a pointer (NULL without tool states). */
 typedef bool (*phi__carry_fn)(phi_thread *thread, const phi_thread *from, uint32_t lane,
                               uint64_t upto);
 

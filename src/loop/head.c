@@ -292,8 +292,8 @@ static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
 }
 
 /* True if the update is still valid. An update is invalid if it changed tools for another protocol,
-   or if a user's message follows it. Such an update can no longer be sent as a system message, and
-   only system messages can change tools. */
+   or if it can no longer be sent as a system message, for example because a user's message follows
+   it. Only system messages can change tools. */
 static bool phi__head_counts(const phi__request_spec *spec, const phi__codec *codec, size_t at) {
     const phi_message *update = spec->items[at].message;
     for (size_t i = 0; i < update->content_count; i++)

@@ -435,7 +435,7 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run);
 PHI__FN void phi__run_destroy(phi__run *run); /* frees the run at once, without events */
 
 /* ---- stored.c ---- */
-/* Writes the thread to its store. True if the store now has all of it; false without a store. */
+/* Writes the thread to its store. True if there is a store and it now has the whole thread. */
 PHI__FN bool phi__stored_run(phi__run *run);
 PHI__FN void phi__stored_updated(phi__run *run); /* like phi__stored_run, and emits an event */
 

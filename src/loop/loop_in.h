@@ -29,7 +29,8 @@ static inline phi_agent phi__find_seen(const phi__agent *agent) {
 
 PHI__FN void phi__schedule_wake(phi__run *run);
 
-/* Cancels the runs of an agent and its descendants. after_turn: when their turns are over. */
+/* Cancels the runs of an agent and its descendants. after_turn: cancels each run when its turn is
+   over. */
 PHI__FN void phi__schedule_cancel_tree(phi__agent *agent, bool after_turn);
 
 /* Stores the status and the message for phi_last_error. Returns the status. */
@@ -436,8 +437,8 @@ PHI__FN phi_status phi__update_text(phi_call call, phi_str text);
 PHI__FN phi_status phi__update_progress(phi_call call, phi_str text);
 
 /* ---- cap.c ---- */
-/* Copies a result into a message: loop_id is the result's child_loop_id, extension_data its
-   effects. NULL: no memory. */
+/* Copies a result into a message. The message's loop_id is the result's child_loop_id, and its
+   extension_data has the result's effects. NULL: no memory. */
 PHI__FN phi_message *phi__results_keep(phi_arena *arena, const phi_tool_result *result);
 
 /* Converts a message of phi__results_keep back into a result, which points into the message. */

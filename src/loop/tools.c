@@ -173,7 +173,8 @@ PHI__FN phi_tool_result phi__call_text(phi_content *content, phi_str text, bool 
     return result;
 }
 
-/* Returns a copy of the result. If `text` is set, it becomes the copy's content, stored in *one. */
+/* Returns a copy of the result. If `text` is set, the copy's content is this text, stored in
+   *one. */
 static phi_tool_result phi__call_whole(const phi_tool_result *result, phi_content *one) {
     phi_tool_result whole = *result;
     if (result->text == NULL) return whole;
@@ -917,7 +918,8 @@ static bool phi__tools_go(phi__toolcall *call) {
     return true;
 }
 
-/* Returns the text that answers all calls of this turn without running them. NULL: they are run. */
+/* Returns the text that answers all calls of this turn without running them. NULL: the calls are
+   run. */
 static const char *phi__tools_unrun(const phi__run *run) {
     const phi_texts *texts = run->agent->desc.texts;
     if (run->tools.answered) return phi__texts_get(texts, PHI_TEXT_RESULT_ANSWERED);

@@ -287,7 +287,8 @@ PHI__FN bool phi__json_cursor_in_array(phi__json_cursor *c, phi_str text);
    bad. */
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key);
 
-/* True if there is an item, which must be consumed next. False: the array ended, or is bad. */
+/* True if there is an item, which must be consumed next. False: the array ended, or the text is
+   bad. */
 PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c);
 
 /* Consumes the next item and returns its whole text. */
