@@ -42,8 +42,9 @@ typedef struct phi__http_transfer {
     CURL *easy;
     struct curl_slist *headers;
     phi_transfer transfer;
-    const phi_request *request; /* NULL: a warm-up, or it was released or cancelled */
-    char *url;                  /* URL of a warm-up, terminated; else NULL */
+    const phi_request
+        *request; /* NULL: this is a warm-up, or the request was released or cancelled */
+    char *url;    /* URL of a warm-up, terminated; else NULL */
     size_t url_bytes;
     char *body; /* a small body in one block; NULL once sent */
     size_t body_bytes;

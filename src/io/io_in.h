@@ -226,7 +226,7 @@ PHI__FN bool phi__io_pending(
    true if the step has a start left, and uses it up. phi__io_start_left returns the same, but uses
    up nothing. */
 PHI__FN void
-phi__io_step_begin(phi__io *io); /* call it again after a sleep within the step: it ends the gap */
+phi__io_step_begin(phi__io *io); /* call it again after a sleep within the step, to end the gap */
 PHI__FN bool phi__io_may_start(phi__io *io);
 PHI__FN bool phi__io_start_left(const phi__io *io);
 PHI__FN phi_memory *phi__io_memory(phi__io *io);

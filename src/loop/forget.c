@@ -15,8 +15,8 @@ enum {
     PHI__FORGET_HALVES = 6,       /* how often the log's limit can be halved */
     PHI__FORGET_HEADROOM = 32768, /* bytes for a run, in addition to limit / 4 */
     PHI__FORGET_RUN = 12288,      /* bytes that a run needs at least */
-    PHI__FORGET_RESERVE = 32768,  /* maximum kept back during a run; at most limit / 8 */
-    PHI__FORGET_LEAST = 512       /* bytes kept back during a run, but never more than limit / 8 */
+    PHI__FORGET_RESERVE = 32768,  /* bytes kept back during a run, but never more than limit / 8 */
+    PHI__FORGET_LEAST = 512       /* a log of fewer bytes is not kept */
 };
 
 /* ---- computing the log's limit ---- */

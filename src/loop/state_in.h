@@ -45,7 +45,7 @@ typedef enum phi__state {
     PHI__RUN_OPEN,
     PHI__RUN_FILTER, /* filters check the prompts; prompts that pass are logged */
     PHI__RUN_POLL,   /* polls for steering messages before the first turn */
-    PHI__RUN_TOP,    /* filters polled input, checks limits and budgets; may pause */
+    PHI__RUN_TOP,    /* filters polled input; checks limits and budgets; may pause */
     PHI__RUN_BEFORE_TURN,
     PHI__RUN_TURN,
     PHI__RUN_TRANSFORM,
@@ -460,7 +460,7 @@ struct phi__decision {
 typedef struct phi__question_desc {
     phi_call call;       /* the call that causes the question (default: none) */
     phi_str source;      /* a server's name; this and the next three are copied */
-    phi_str kind;        /* "elicitation", "sampling"; the hook's question_kind */
+    phi_str kind;        /* such as "elicitation" or "sampling"; the hook's question_kind */
     phi_str text;        /* shown to a person; control characters are removed, also in source */
     phi_str arguments;   /* the question itself, as JSON */
     uint32_t timeout_ms; /* (default: the agent's deadlines.decision_ms; PHI_UNLIMITED) */
@@ -968,7 +968,7 @@ typedef struct phi__run_order {
 typedef struct phi__start {
     phi_trigger trigger; /* trigger of the run's first turn */
     bool emitted;        /* AGENT_START was emitted */
-    bool silent;         /* the run was refused before it began: no AFTER_LOOP */
+    bool silent;         /* the run was refused before it began, so AFTER_LOOP is not called */
 } phi__start;
 
 /* The run's messages in its log. */
