@@ -43,7 +43,7 @@ typedef struct phi__http_transfer {
     struct curl_slist *headers;
     phi_transfer transfer;
     const phi_request
-        *request; /* NULL: this is a warm-up, or the request was released or cancelled */
+        *request; /* NULL: a warm-up, or a request that was released or cancelled */
     char *url;    /* URL of a warm-up, terminated; else NULL */
     size_t url_bytes;
     char *body; /* a small body in one block; NULL once sent */

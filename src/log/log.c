@@ -73,7 +73,7 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
 #define PHI__SEGMENT_BYTES 16384 /* bytes of a full segment; smaller in tests, to evict more */
 #endif
 
-/* With a memory limit a full segment has 1/16 of the limit, but its bytes stay within these
+/* With a memory limit, a full segment has limit / PHI__SEGMENTS_IN_LIMIT bytes, within these
    bounds. */
 enum { PHI__SEGMENTS_IN_LIMIT = 16, PHI__SEGMENT_LEAST = 2048, PHI__SEGMENT_LARGEST = 16384 };
 

@@ -291,9 +291,9 @@ static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
     return false;
 }
 
-/* True if the update is still valid. An update is invalid if it changed tools for another protocol,
-   or if it can no longer be sent as a system message, for example because a user's message follows
-   it. Only system messages can change tools. */
+/* True if the model has seen the update as a system message. Only system messages can change tools.
+   False if the update changed tools for another protocol. Also false if a user's message follows
+   the update, because the update can then no longer be sent as a system message. */
 static bool phi__head_counts(const phi__request_spec *spec, const phi__codec *codec, size_t at) {
     const phi_message *update = spec->items[at].message;
     for (size_t i = 0; i < update->content_count; i++)

@@ -294,7 +294,7 @@ PHI__FN void phi__fetch_pump(phi_runtime *rt); /* calls the callbacks for a boun
 
 /* ---- model_call.c ---- */
 /* Called after a request was rendered. Emits a warning if the request leaves out thinking, unless
-   the previous warning named the same cause. False: no memory. */
+   the last request left out thinking for the same cause. False: no memory. */
 PHI__FN bool phi__thinking_look(phi__run *run);
 
 /* True if the policy has left out messages. */

@@ -88,7 +88,7 @@ PHI__FN bool phi__line_renew(phi__agent *agent, phi_str session_id);
 /* Sets the parent of the next run. Takes over loop_id, which is in the agent's memory. */
 PHI__FN void phi__line_take_last(phi__agent *agent, phi_str loop_id);
 
-/* Raises the number of the agent's earlier runs to `loops`, if it is less. */
+/* Raises the number of the agent's earlier runs to `loops`. A larger number stays. */
 PHI__FN void phi__line_count(phi__agent *agent, uint32_t loops);
 
 /* ---- feature.c ---- */
