@@ -86,8 +86,8 @@ static bool phi__history_settle(phi_thread *thread, const phi_texts *texts, phi_
     return phi__append_answer_orphans(thread, texts);
 }
 
-/* Appends copies of all messages or none. to_lane: to a new lane, because the entries of the active
-   lane stay in the store. */
+/* Appends copies of all messages or none. to_lane: appends them to a new lane, because the entries
+   of the active lane stay in the store. */
 static bool phi__history_put(phi_thread *thread, const phi_message *messages, size_t count,
                              uint32_t flags, bool to_lane) {
     if (!to_lane && !phi__thread_roll(thread, NULL)) return false;

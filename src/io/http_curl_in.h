@@ -42,9 +42,8 @@ typedef struct phi__http_transfer {
     CURL *easy;
     struct curl_slist *headers;
     phi_transfer transfer;
-    const phi_request
-        *request; /* NULL: a warm-up, or a request that was released or cancelled */
-    char *url;    /* URL of a warm-up, terminated; else NULL */
+    const phi_request *request; /* NULL: a warm-up, or a request that was released or cancelled */
+    char *url;                  /* URL of a warm-up, terminated; else NULL */
     size_t url_bytes;
     char *body; /* a small body in one block; NULL once sent */
     size_t body_bytes;

@@ -409,7 +409,8 @@ static void phi__head_put(phi__head_update *u, phi_content_kind kind, const phi_
     u->count++;
 }
 
-/* Adds a block for a new tool. removed: for a tool that is no longer in the request. */
+/* Adds a block for a new tool, or, if `removed` is set, for a tool that is no longer in the
+   request. */
 static void phi__head_put_tool(phi__head_update *u, const phi__tool_view *tool, bool removed) {
     phi__buf text;
     if (removed && phi__head_has(&u->run->attempt.spec, tool->name)) return;

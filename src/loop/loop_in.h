@@ -224,7 +224,8 @@ PHI__FN bool phi__posts_any(phi_runtime *rt);
 PHI__FN uint64_t phi__posts_next(const phi_runtime *rt); /* position of the next post */
 
 /* ---- limits.c ---- */
-/* Adds children's runs that are now in the agent's log. Their budgets were already charged. */
+/* Adds the usage of children's runs that are now in the agent's log. The budgets were already
+   charged for this usage. */
 PHI__FN void phi__charge_runs(phi__agent *agent, const phi_usage *usage, double cost);
 PHI__FN void phi__pause_end(phi__run *run); /* no effect if the run does not pause */
 
@@ -323,7 +324,7 @@ PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const char *what, cons
 PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi_agent_desc *desc,
                                        const phi_tool *tools, size_t count);
 
-/* Checks the JSON text of an object for the list of tools. `what` names the field. */
+/* Checks a JSON text that must be an object, for the list of tools. `what` names the field. */
 PHI__FN phi_status phi__tool_check_raw(phi_runtime *rt, const char *what, const char *json);
 
 /* True if a schema does not describe an object by properties that are schemas, as every provider

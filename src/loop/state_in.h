@@ -271,8 +271,8 @@ typedef enum phi__point {
     PHI__POINT_ERRAND = 1 << 2,
     /* The turn's request is in run->attempt.spec. A feature that needs slices sets run->slices. */
     PHI__POINT_REQUEST = 1 << 3,
-    /* If run->slices is set: a part of the answer was decoded; with moment->whole, the whole
-       answer. */
+    /* If run->slices is set: a part of the answer was decoded. With moment->whole, the whole answer
+       was decoded. */
     PHI__POINT_SLICE = 1 << 4,
     /* The attempt has failed: its answer will not be used. */
     PHI__POINT_DROPPED = 1 << 5,
@@ -313,7 +313,7 @@ typedef enum phi__point {
     PHI__POINT_AGENT_LOAD = 1 << 21,
     PHI__POINT_AGENT_SAVE_LATE = 1 << 22,
     PHI__POINT_AGENT_LOAD_LATE = 1 << 23,
-    /* The agent has another model, or other tools, another prompt or format. */
+    /* The agent has another model, prompt or format, or other tools. */
     PHI__POINT_CHANGED = 1 << 24,
     /* LOG_LEAVES: the agent's log is about to be replaced. LOG_RENEWED: the log was replaced. The
        view in moment->fold was copied into the new log; if fold is NULL, the new log is empty. If

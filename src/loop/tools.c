@@ -13,7 +13,8 @@
 
 /* ---- checking a call's arguments against its tool's schema ---- */
 
-/* Removes nulls that stand for absent properties of a strict tool. PHI_OK or PHI_NO_MEMORY. */
+/* Removes nulls that stand for absent properties of a strict tool. Returns PHI_OK or
+   PHI_NO_MEMORY. */
 static phi_status phi__args_without_nulls(phi__toolcall *call) {
     phi_arena *arena = &call->run->arena;
     phi_memory *memory = arena->memory;
@@ -1011,7 +1012,8 @@ static bool phi__tools_log(phi__run *run) {
     return true;
 }
 
-/* Advances each call as far as possible. *more: the slice was spent before the last call. */
+/* Advances each call as far as possible. *more is true if the slice was spent before the last
+   call. */
 static bool phi__tools_flush(phi__run *run, bool *more) {
     for (size_t i = run->tools.emitted; i < run->tools.next; i++) {
         bool over = run->tools.calls[i].after;
@@ -1049,7 +1051,8 @@ static bool phi__tools_checkpoint(const phi__run *run) {
            emitted % agent->desc.tool_options.batch == 0;
 }
 
-/* Begins calls as the mode allows, until the slice is spent. *more: more calls can begin. */
+/* Begins calls as the mode allows, until the slice is spent. *more is true if more calls can
+   begin. */
 static bool phi__tools_fill(phi__run *run, bool *more) {
     *more = false;
     while (run->tools.next < run->tools.count && phi__tools_may_start(run)) {

@@ -618,7 +618,8 @@ static phi_status phi__sources_refresh(phi__agent *agent, bool quiet) {
     return phi__sources_exchange(agent, agent->toolset.tools, agent->toolset.own, quiet);
 }
 
-/* Replaces the agent's own tools by checked ones. Calls no source. PHI_NO_MEMORY: no change. */
+/* Replaces the agent's own tools by checked ones. Calls no source. PHI_NO_MEMORY: nothing
+   changed. */
 static phi_status phi__sources_own(phi__agent *agent, const phi_tool *tools, size_t count) {
     phi__tool_sources *sources = agent->sources;
     for (size_t i = 0; i < sources->count; i++)
