@@ -245,7 +245,7 @@ static phi__facts_own *phi__facts_of(const phi__agent *agent) {
     return (phi__facts_own *)phi__feature_agent_state(agent, phi_feature_facts);
 }
 
-/* PHI_UNSUPPORTED if the runtime does not have the facts feature. */
+/* Returns PHI_UNSUPPORTED if the runtime does not have the facts feature. */
 static phi_status phi__facts_need(phi_runtime *rt) {
     return phi__feature_need(rt, PHI__FEATURE_AT_FACTS, "facts", "phi_feature_facts");
 }
@@ -415,7 +415,7 @@ static uint64_t phi__facts_state(const phi_fact *list, size_t count, size_t left
     return n | 1;
 }
 
-/* Returns the number of an update of facts; negative: the message is not one. */
+/* Returns the number of an update of facts; negative: the message is no such update. */
 static int64_t phi__facts_number(const phi_message *m) {
     phi__json_found found;
     int64_t n = -1;

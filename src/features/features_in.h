@@ -101,7 +101,8 @@ PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
 PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
                                          bool must_gain);
 
-/* PHI_NOT_FOUND: no rewrite is deferred; PHI_NO_MEMORY: nothing changed. */
+/* Withdraws the deferred rewrite. PHI_NOT_FOUND: no rewrite is deferred. PHI_NO_MEMORY: nothing
+   changed. */
 PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent);
 
 /* A fact. Key and value share one block, and both are terminated. */

@@ -268,7 +268,8 @@ PHI__FN phi_status phi__load_begin(phi_thread *thread, bool apart);
    error. */
 PHI__FN phi_status phi__load_end(phi_thread *thread, phi_status status);
 
-/* Attaches an entry that was read into the current segment. After an error, free the thread. */
+/* Attaches an entry that was read. The entry is in the current segment. After an error, free the
+   thread. */
 PHI__FN phi_status phi__load_put(phi_thread *thread, phi__entry *entry);
 
 /* Switches to a lane while a thread is read, like phi__lane_switch. */

@@ -478,7 +478,8 @@ static void phi__proj_settle(phi__projecting *p, size_t at) {
     if (p->turn == 1) phi__proj_trim(p); /* no user message opened this turn */
     bool cut = p->newest_tokens > p->budget;
     if (cut) {
-        /* Cuts results of the newest turn to fit, if possible together with the protected turns. */
+        /* Cuts results of the newest turn so that it fits, if possible together with the protected
+           turns. */
         uint64_t others = p->used - p->newest_tokens;
         size_t most = 0;
         p->meta.budget_truncated = true;
