@@ -83,7 +83,8 @@ static void phi__end_drop_hidden(phi__agent *agent) {
     phi__agent *child = agent->tree.first_child;
     while (child != NULL) {
         phi__agent *next = child->tree.next_child;
-        /* Freeing may call the host: start over. A child without a slot is being freed already. */
+        /* Freeing may call the host, so start over. A child without a slot is being freed
+           already. */
         if (phi__find_hidden(child) && child->slot != NULL) {
             phi__end_drop(child);
             next = agent->tree.first_child;
@@ -147,8 +148,8 @@ PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before) {
     phi__thread_move(agent->thread, before);
 }
 
-/* Calls the `end` of the host's compactor, which may free the agent. in_step is true meanwhile: the
-   agent's memory stays until phi__end_of_step, and the compactor cannot begin a step. */
+/* Calls the `end` of the host's compactor, which may free the agent. in_step is true meanwhile, so
+   the agent's memory stays until phi__end_of_step, and the compactor cannot begin a step. */
 PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied) {
     phi_runtime *rt = agent->rt;
     bool inside = rt->in_step;

@@ -23,7 +23,8 @@ PHI__FN phi_status phi__check_model(phi_runtime *rt, const char *what, const phi
 PHI__FN phi_status phi__check_format(phi_runtime *rt, const phi_format *format,
                                      const phi_tool *tools, size_t tool_count);
 
-/* Checks a model's `extra`, the field that `what` names. own: the host's provider, or NULL. */
+/* Checks a model's `extra`. The message names this field as `what`. own: the host's provider, or
+   NULL. */
 PHI__FN phi_status phi__said_check_extra(phi_runtime *rt, const char *what, const phi_provider *own,
                                          const phi_model *model, const char *extra);
 
@@ -55,10 +56,11 @@ PHI__FN phi_status phi__stored_open_thread(phi__agent *agent, const phi_agent_de
 enum { PHI__AGENT_STORE_WORDS = 240 };
 
 /* agent_end.c: exchanges an agent's log. begin moves the log to *before and leaves an empty log to
-   fill; it needs no memory. Then either undo restores the old log, or done frees the old log,
-   unlocks it in its store, and drops all state that depends on it. If before is NULL, the log stays
-   and done only drops the dependent state. copied: the new log begins with copies of the old log's
-   view. done returns false if the host has freed the agent meanwhile. */
+   fill. It needs no memory. Then the caller calls either undo or done. undo restores the old log.
+   done frees the old log, unlocks it in its store, and drops all state that depends on it. If
+   before is NULL, the log stays, and done only drops the dependent state. copied: the new log
+   begins with copies of the old log's view. done returns false if the host has freed the agent
+   meanwhile. */
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before);
 PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before);
 PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied);
@@ -117,14 +119,16 @@ typedef struct phi__profile_slot {
     size_t max_length; /* in characters (code points); 0: no limit */
 } phi__profile_slot;
 
-/* Return static slots for two kinds of agent. agent: identity 500, instructions 2,000, tools 1,000,
-   constraints 500 characters. minimal: identity 1,000, task 3,000 characters. */
+/* Return static slots for two kinds of agent, with these limits in characters. agent: 500 for
+   identity, 2,000 for instructions, 1,000 for tools, and 500 for constraints. minimal: 1,000 for
+   identity, and 3,000 for task. */
 PHI__FN const phi__profile_slot *phi__profile_slots_agent(size_t *count);
 PHI__FN const phi__profile_slot *phi__profile_slots_minimal(size_t *count);
 
 /* Puts each block into its slot, cut to the slot's length, with a blank line between blocks. The
    text is in the arena and terminated. Slots without a block and blocks without a slot are left
-   out. If blocks share a name, the last one counts. PHI_BAD_ARG, PHI_NO_MEMORY: *out is empty. */
+   out. If blocks share a name, the last one counts. After PHI_BAD_ARG or PHI_NO_MEMORY, *out is
+   empty. */
 PHI__FN phi_status phi__profile_compose(const phi__profile_slot *slots, size_t slot_count,
                                         const phi__profile_block *blocks, size_t block_count,
                                         phi_arena *arena, phi_str *out);

@@ -88,7 +88,7 @@ static bool phi__said_add(phi_agent_desc *desc, phi_arena *arena, const phi_text
 }
 
 /* Makes the arena, copies options, extra, raw tools and texts into it, and points the desc to the
-   copies. False: no memory, there is no arena, and the desc must not be used. */
+   copies. False: there is no memory and no arena, and the desc must not be used. */
 static bool phi__said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena) {
     phi_arena_init(arena, &agent->memory, 128);
     if (phi__said_add(desc, arena, NULL)) return true;
@@ -369,8 +369,8 @@ PHI__FN phi_limits phi__make_limits_of(const phi_limits *given) {
         limits.max_turns = limits.max_duration_ms = PHI_UNLIMITED;
         limits.max_tokens = UINT64_MAX;
         limits.max_cost = 0;
-        /* A caller can then change one limit in a desc from phi_agent_get_desc, and it takes
-           effect. */
+        /* So a caller can take a desc from phi_agent_get_desc and change one limit, which then
+           applies. */
         limits.disable = false;
     }
     return limits;
@@ -523,7 +523,7 @@ static bool phi__take_format(phi__agent *agent, const phi_format *format, phi_fo
 static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
     phi_agent_desc merged = phi__make_merge(given);
     const phi_agent_desc *desc = &merged;
-    /* The NULL fields below: the agent keeps these values elsewhere, or they are copied below. */
+    /* The fields set to NULL here are kept elsewhere in the agent, or copied below. */
     phi_agent_desc *own = &agent->desc;
     *own = *desc;
     own->system_prompt = own->workspace = own->thread_id = own->compaction.focus_message = NULL;
@@ -1038,8 +1038,8 @@ PHI_API phi_status phi_agent_set(phi_agent handle, const phi_agent_desc *to, uin
     status = phi__set_now(agent, to, fields);
     if (status != PHI_OK || !moves) phi__failover_back(agent, at);
     if (status == PHI_OK && ends_job) {
-        /* Ends the job of the replaced compactor. The compactor's `end` may free the agent: in_step
-           keeps the agent's memory until phi__end_of_step. */
+        /* Ends the job of the replaced compactor. The compactor's `end` may free the agent, but
+           in_step keeps the agent's memory until phi__end_of_step. */
         phi_runtime *rt = agent->rt;
         bool inside = rt->in_step;
         rt->in_step = true;

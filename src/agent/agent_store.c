@@ -125,7 +125,7 @@ PHI__FN phi_status phi__stored_open_thread(phi__agent *agent, const phi_agent_de
 
 /* ---- public ---- */
 
-/* Moves the agent to another thread of its store. *gone: the host has freed the agent. */
+/* Moves the agent to another thread of its store. *gone is true if the host has freed the agent. */
 static phi_status phi__stored_exchange(phi__agent *agent, const char *id, uint64_t *torn,
                                        bool *gone, char *words, size_t words_size) {
     phi_thread before;

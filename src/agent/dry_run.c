@@ -31,7 +31,7 @@ static bool phi__ahead_prompted(const phi__agent *agent, const phi_message *last
     return true;
 }
 
-/* Finds the places of the items that the policy sends. No policy: made->places stays NULL. */
+/* Finds the places of the items that the policy sends. Without a policy made->places stays NULL. */
 static phi_status phi__ahead_project(phi__foreseen *f, phi__projection *made) {
     phi__proj_order order;
     memset(made, 0, sizeof *made);
@@ -181,7 +181,7 @@ static phi_model phi__dry_model(const phi_model *model) {
     return filled;
 }
 
-/* Finds the codec of a model. NULL: no such protocol, and `words` has a message. */
+/* Finds the codec of a model. NULL: there is no such protocol, and `words` has a message. */
 static const phi__codec *phi__dry_codec(const phi_model *model, char *words, size_t words_size) {
     const phi__codec *codec = phi__codec_of(NULL, model);
     if (codec == NULL)

@@ -75,9 +75,9 @@ static phi__entry *phi__history_draft(phi_thread *thread, const phi_message *mes
     return NULL;
 }
 
-/* If a run died, gives its calls without results an error result before the conversation continues.
-   If the next message is a tool result, does nothing: the host gives the results itself. False: no
-   memory. */
+/* If a run died, gives an error result to each of its calls without a result, before the
+   conversation continues. Does nothing if the next message is a tool result, because then the host
+   gives the results itself. False: no memory. */
 static bool phi__history_settle(phi_thread *thread, const phi_texts *texts, phi_role role) {
     size_t i = thread->fold.count;
     if (role != PHI_ROLE_USER && role != PHI_ROLE_ASSISTANT) return true;
@@ -86,8 +86,8 @@ static bool phi__history_settle(phi_thread *thread, const phi_texts *texts, phi_
     return phi__append_answer_orphans(thread, texts);
 }
 
-/* Appends copies of all messages or none. to_lane: to a new lane, because the entries of the active
-   lane stay in the store. */
+/* Appends copies of all messages or none. to_lane: appends them to a new lane, because the entries
+   of the active lane stay in the store. */
 static bool phi__history_put(phi_thread *thread, const phi_message *messages, size_t count,
                              uint32_t flags, bool to_lane) {
     if (!to_lane && !phi__thread_roll(thread, NULL)) return false;

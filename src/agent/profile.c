@@ -3,7 +3,8 @@
 
 static const char phi__profile_gap[] = "\n\n";
 
-/* Returns the bytes of the first `most` characters. An invalid byte counts as a character. */
+/* Returns the number of bytes of the first `most` characters. An invalid byte counts as a
+   character. */
 static size_t phi__profile_cut(phi_str text, size_t most) {
     const char *at = text.at, *end = text.at + text.len;
     if (most == 0 || text.len <= most) return text.len;

@@ -1,7 +1,7 @@
 /* query.c - lists of models and counts of tokens, as requests that the pump drives.
 
-   A page of a list is read in one step when it is complete. The end of a page's request begins the
-   request for the next page. */
+   A page of a list is read in one step when it is complete. When the request for a page ends, the
+   request for the next page begins. */
 #include "agent/query.h"
 #include "agent/agent_in.h"
 #include "codecs/codecs_in.h"

@@ -136,10 +136,12 @@ PHI__FN phi_str phi__str_trim(phi_str s);
 /* Writes sixteen hexadecimal digits in lower case and a terminator. */
 PHI__FN void phi__hash_hex(uint64_t n, char out[17]);
 
-/* Reads sixteen digits as phi__hash_hex writes them. 0: there are fewer, or another character. */
+/* Reads sixteen digits as phi__hash_hex writes them. 0: there are fewer digits, or there is another
+   character. */
 PHI__FN uint64_t phi__hash_of_hex(phi_str digits);
 
-/* Reads a whole decimal number. False: empty, other bytes, or overflow. */
+/* Reads a whole decimal number. False: the text is empty, has other bytes, or has a number that is
+   too large. */
 PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out);
 
 /* Makes bytes safe for a terminal, in place. The result is valid UTF-8 without control characters
@@ -159,17 +161,18 @@ PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 /* Allocates bytes like phi_arena_alloc, but does not align them. */
 PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
 
-/* Frees all memory that was handed out, but keeps the blocks for later use. Frees blocks that an
-   earlier rewind kept if they were not used since. For work that is repeated at about the same
-   size, such as turns. */
+/* Frees all memory that was handed out, but keeps the blocks for later use. Kept blocks that were
+   not used since the last rewind are freed. For work that is repeated at about the same size, such
+   as turns. */
 PHI__FN void phi__arena_rewind(phi_arena *arena);
 
 /* Returns the bytes of all blocks in use. */
 PHI__FN size_t phi__arena_taken(const phi_arena *arena);
 
 /* Makes room for one more element in the array `old` of the arena, which has `count` elements of
-   `size` bytes and room for *cap. A full array is copied to one of twice the room (at least 4);
-   the old array stays until the arena is reset. NULL: no memory, and *cap is unchanged. */
+   `size` bytes and room for *cap elements. A full array is copied to an array with twice the room
+   (at least 4); the old array stays until the arena is reset. NULL: no memory, and *cap is
+   unchanged. */
 PHI__FN void *phi__arena_grow(phi_arena *arena, void *old, size_t count, size_t *cap, size_t size);
 
 /* Copies `s` with a terminator, which is not counted. False: no memory, and *out is unchanged. */
@@ -230,12 +233,13 @@ typedef struct phi__url {
 /* Splits a URL into its parts. False: the URL has no "://", and is split like "host/path". */
 PHI__FN bool phi__url_split(phi_str url, phi__url *out);
 
-/* True if the URL's host is `host` or a subdomain of it, as "eu.api.example" of "api.example". */
+/* True if the URL's host is `host` or a subdomain of it, such as "eu.api.example" for
+   "api.example". */
 PHI__FN bool phi__url_is_at(phi_str url, const char *host);
 
 /* Resolves the reference `to` against `base` and appends the result without its fragment (RFC 3986
-   5.2, but of the dot segments only one leading "./" is removed). False: no memory, an empty
-   reference, or a relative reference without a valid base. */
+   5.2, but of the dot segments only one leading "./" is removed). False: there is no memory, the
+   reference is empty, or it is relative and the base is not valid. */
 PHI__FN bool phi__url_resolve(phi__buf *out, phi_str base, phi_str to);
 
 typedef struct phi__link {
@@ -291,8 +295,8 @@ typedef struct phi__map {
     size_t cap, count; /* cap: a power of two, or 0 */
 } phi__map;
 
-/* Returns a hash of a text whose low and high bits are both usable. A seed that differs in each run
-   (such as an address) prevents others from preparing texts that collide. */
+/* Returns a hash of a text. The low and the high bits of the hash are both usable. A seed that
+   differs in each run (such as an address) prevents others from preparing texts that collide. */
 PHI__FN uint64_t phi__map_hash(uint64_t seed, phi_str text);
 
 /* Allocates nothing yet. */
@@ -442,9 +446,9 @@ PHI__FN size_t phi__utf8_valid(phi_str s);
 /* Returns the greatest length up to `most` that does not cut a sequence of valid UTF-8. */
 PHI__FN size_t phi__utf8_cut(phi_str s, size_t most);
 
-/* For bytes at `at` that do not begin a valid sequence: returns how many of them become one U+FFFD.
-   That is the maximal subpart, as in the WHATWG's decoder: the longest prefix of a valid sequence,
-   or else one byte. */
+/* Returns how many of the bytes at `at`, which do not begin a valid sequence, become one U+FFFD.
+   These bytes are the maximal subpart, as in the WHATWG's decoder: the longest prefix of a valid
+   sequence, or else one byte. */
 PHI__FN size_t phi__utf8_bad(const char *at, const char *end);
 
 /* Appends s. Each maximal subpart that is not valid UTF-8 becomes U+FFFD. */
@@ -461,8 +465,8 @@ enum { PHI__DATE_BYTES = 25 }; /* longest text with its terminator */
    the length. */
 PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]);
 
-/* Reads a time in RFC 3339, with any fraction (cut to milliseconds) and any offset. False: not such
-   a time, and *ms is unchanged. */
+/* Reads a time in RFC 3339, with any fraction (cut to milliseconds) and any offset. False: the text
+   is no such time, and *ms is unchanged. */
 PHI__FN bool phi__date_get(phi_str text, int64_t *ms);
 
 #endif

@@ -1,8 +1,8 @@
 /* url.c - splits URLs, and resolves references. */
 #include "base/base_in.h"
 
-/* Returns the end of the authority that begins at `at`, or if `path` is true the end of the
-   path. */
+/* Returns the end of the authority that begins at `at`, or, if `path` is true, of the path that
+   begins there. */
 static size_t phi__url_end(phi_str url, size_t at, bool path) {
     while (at < url.len && url.at[at] != '?' && url.at[at] != '#' && (path || url.at[at] != '/'))
         at++;

@@ -119,8 +119,8 @@ static phi_status phi__attached_load(phi__agent *agent, const phi_json *node) {
     return status;
 }
 
-/* Writes the objects, and the saved JSON that no room has claimed. Writes nothing if all is
-   empty. */
+/* Writes the objects, and the saved JSON that no room has claimed. Writes nothing if there are
+   none. */
 static void phi__attached_save(const phi__attached_all *all, phi__buf *out, phi_arena *scratch) {
     bool any = all->saved.first != NULL;
     for (const phi__link *link = all->objects.first; link != NULL && !any; link = link->next)

@@ -83,7 +83,7 @@ static bool phi__compactor_begin(phi__agent *agent, phi__compactor_job **at,
 }
 
 /* True if an item is in a span, searching from *span on. Items and spans must be in ascending
-   order; other spans are refused later. */
+   order; spans in another order are refused later. */
 static bool phi__weigh_in(const phi_rewrite *rewrite, size_t *span, const phi__item *item) {
     while (*span < rewrite->span_count && rewrite->spans[*span].to < item->from) ++*span;
     return *span < rewrite->span_count && item->from >= rewrite->spans[*span].from;
@@ -166,8 +166,9 @@ static phi_status phi__compactor_take(phi__agent *agent, phi_arena *arena,
     return PHI_OK;
 }
 
-/* Polls a job. PHI_OK: *plan has the rewrite, in the arena; PHI_BUSY: the job is active;
-   PHI_NOT_FOUND: the job has no usable result; PHI_STALE: the agent was freed; PHI_NO_MEMORY. */
+/* Polls a job. PHI_OK: *plan has the rewrite, in the arena. PHI_BUSY: the job is active.
+   PHI_NOT_FOUND: the job has no usable result. PHI_STALE: the agent was freed. PHI_NO_MEMORY:
+   memory ran out. */
 static phi_status phi__compactor_poll(phi__agent *agent, phi__compactor_job **at, phi_arena *arena,
                                       struct phi__compacted **plan) {
     phi_rewrite made = PHI_ZERO;
@@ -182,8 +183,8 @@ static phi_status phi__compactor_poll(phi__agent *agent, phi__compactor_job **at
     return agent->slot != NULL ? status : PHI_STALE;
 }
 
-/* Begins a job for a view of `target` tokens, unless one is active. PHI_OK: a job is active;
-   PHI_NOT_FOUND: the host does not want one; PHI_STALE: the agent was freed. */
+/* Begins a job for a view of `target` tokens, unless one is active. PHI_OK: a job is active.
+   PHI_NOT_FOUND: the host does not want a job. PHI_STALE: the agent was freed. */
 static phi_status phi__compactor_start(phi__agent *agent, phi__compactor_job **at,
                                        const phi_compaction_config *config, uint64_t target,
                                        bool at_memory_limit) {
@@ -208,7 +209,8 @@ typedef struct phi__compactions {
     uint8_t count, idle; /* compactions of this turn: all, and those that saved nothing */
     /* a compaction was done, and the run is held for the hook AFTER_COMPACTION */
     bool done;
-    /* the failure that caused the last compaction, in the thread's memory; NULL: the view's size */
+    /* the failure that caused the last compaction, in the thread's memory; NULL: the view's size
+       did */
     const phi_failure *overflow;
     phi__compacted *plan;    /* plan for the next compaction, in the turn's arena; or NULL */
     phi_compaction *emitted; /* figures of the active compaction, in the thread's memory */
@@ -286,7 +288,8 @@ PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
 }
 
 /* Compacts the agent's view at once, without hooks and events. A summary has at most
-   summary_tokens, or the agent's maximum if that is less. *did: the view is smaller now. */
+   summary_tokens, or the agent's maximum if that is less. *did is true if the view is smaller
+   now. */
 static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens, bool *did) {
     phi_compaction_config config = phi__compaction_config(agent, NULL);
     phi__compacted plan;
@@ -302,7 +305,8 @@ static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens
     return status;
 }
 
-/* Applies the result of the compactor's job if the job is done. *did: the view is smaller now. */
+/* Applies the result of the compactor's job if the job is done. *did is true if the view is smaller
+   now. */
 static void phi__compaction_take_made(phi__agent *agent, phi__compacted_by *by, bool *did) {
     phi__compacted *plan = NULL;
     phi_arena scratch;

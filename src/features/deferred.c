@@ -15,8 +15,9 @@
    its place. */
 
 /* phi__deferred_note_put writes a rewrite as a JSON object. phi__deferred_note_get reads such an
-   object and passes the rewrite to `take`. PHI_PARSE, PHI_NO_MEMORY; other failures of `take` are
-   reported by an event. */
+   object and passes the rewrite to `take`. Returns PHI_PARSE if the object is no rewrite, or
+   PHI_NO_MEMORY. After any other failure of `take` returns PHI_OK, because an event has reported
+   it. */
 static void phi__deferred_note_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
                                    phi_arena *scratch) {
     phi__buf_char(out, '{');
@@ -203,7 +204,8 @@ PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *r
                               : phi__deferred_do(agent, rewrite, must_gain);
 }
 
-/* Applies a rewrite that another process had deferred, and emits the outcome. PHI_NO_MEMORY. */
+/* Applies a rewrite that another process had deferred, and emits the outcome. Returns PHI_OK or
+   PHI_NO_MEMORY. */
 static phi_status phi__deferred_recover(phi__agent *agent) {
     const phi__note *note = phi__deferred_note_last(agent->thread);
     phi_json *root = NULL;

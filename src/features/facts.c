@@ -81,7 +81,8 @@ static bool phi__facts_copy(phi__fact *fact, phi_memory *memory, phi_str key, ph
     return true;
 }
 
-/* Sets a fact. version 0: the old version plus 1. PHI_FULL, PHI_NO_MEMORY: nothing changed. */
+/* Sets a fact. If version is 0, the new version is the old one plus 1. On failure returns PHI_FULL
+   or PHI_NO_MEMORY; nothing changed. */
 static phi_status phi__facts_set(phi__fact_list *list, phi_memory *memory, phi_str key,
                                  phi_str value, uint64_t version) {
     bool found;
@@ -125,7 +126,7 @@ static void phi__fact_list_free(phi__fact_list *list, phi_memory *memory) {
 }
 
 /* phi__facts_put writes a list as a JSON object. phi__facts_get reads such an object into an empty
-   list. PHI_PARSE, PHI_FULL, PHI_NO_MEMORY: the caller must free the list. */
+   list. If it fails with PHI_PARSE, PHI_FULL or PHI_NO_MEMORY, the caller must free the list. */
 static void phi__facts_put(phi__buf *out, const phi__fact_list *list) {
     phi__buf_char(out, '{');
     for (size_t i = 0; i < list->count; i++) {
@@ -171,7 +172,8 @@ static size_t phi__fact_groups_find(const phi__facts *facts, phi_str name, bool 
                : phi__facts_place(facts->groups, facts->count, sizeof *facts->groups, name, found);
 }
 
-/* Finds a group or makes it. SIZE_MAX: failed, and *status is PHI_FULL or PHI_NO_MEMORY. */
+/* Finds a group or makes it. Returns SIZE_MAX on failure; *status is then PHI_FULL or
+   PHI_NO_MEMORY. */
 static size_t phi__fact_groups_make(phi__facts *facts, phi_memory *memory, phi_str name,
                                     phi_status *status) {
     bool found;
@@ -205,7 +207,8 @@ static size_t phi__groups_membership(const phi__facts_own *own, phi_str name, bo
     return phi__facts_place(own->groups, own->count, sizeof *own->groups, name, found);
 }
 
-/* Makes the agent a member of a group. Calling it twice is harmless. PHI_FULL, PHI_NO_MEMORY. */
+/* Makes the agent a member of a group. Calling it twice is harmless. Returns PHI_OK, PHI_FULL or
+   PHI_NO_MEMORY. */
 static phi_status phi__groups_enter(phi__facts_own *own, phi_memory *memory, phi_str name) {
     bool found;
     size_t at = phi__groups_membership(own, name, &found);
@@ -242,7 +245,7 @@ static phi__facts_own *phi__facts_of(const phi__agent *agent) {
     return (phi__facts_own *)phi__feature_agent_state(agent, phi_feature_facts);
 }
 
-/* PHI_UNSUPPORTED if the runtime does not have the facts feature. */
+/* Returns PHI_UNSUPPORTED if the runtime does not have the facts feature. */
 static phi_status phi__facts_need(phi_runtime *rt) {
     return phi__feature_need(rt, PHI__FEATURE_AT_FACTS, "facts", "phi_feature_facts");
 }
@@ -412,7 +415,7 @@ static uint64_t phi__facts_state(const phi_fact *list, size_t count, size_t left
     return n | 1;
 }
 
-/* Returns the number of an update of facts; negative: the message is not one. */
+/* Returns the number of an update of facts; negative: the message is no such update. */
 static int64_t phi__facts_number(const phi_message *m) {
     phi__json_found found;
     int64_t n = -1;

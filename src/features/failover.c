@@ -201,8 +201,9 @@ static bool phi__failover_fits(const phi__failover_agent *f, const phi_failure *
     return (f->list->given.on & class_of) != 0;
 }
 
-/* Finds the next seat, in a ring, that has not failed in this turn. After an overflow, the seat's
-   model must have a window larger than `window`. False: there is no such seat. */
+/* Finds the next seat that has not failed in this turn. The first seat follows the last one. After
+   an overflow, the seat's model must have a window larger than `window`. False: there is no such
+   seat. */
 static bool phi__failover_next(const phi__agent *agent, const phi__failover_agent *f,
                                const phi__failover_run *r, uint64_t window, uint32_t *to) {
     uint32_t count = (uint32_t)f->list->given.model_count + 1;

@@ -96,12 +96,13 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 /* Sets *gains to true if a compaction would save something now. Returns PHI_OK or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
 
-/* deferred.c: rewrites like phi_agent_rewrite. must_gain: the rewrite has the outcome PHI_REFUSED
-   if it would not make the view smaller. */
+/* deferred.c: applies or defers a rewrite, like phi_agent_rewrite. must_gain: the outcome is
+   PHI_REFUSED if the rewrite would not make the view smaller. */
 PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
                                          bool must_gain);
 
-/* PHI_NOT_FOUND: no rewrite is deferred; PHI_NO_MEMORY: nothing changed. */
+/* Withdraws the deferred rewrite. PHI_NOT_FOUND: no rewrite is deferred. PHI_NO_MEMORY: nothing
+   changed. */
 PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent);
 
 /* A fact. Key and value share one block, and both are terminated. */
@@ -178,8 +179,8 @@ static inline void phi__failover_own(const phi__agent *agent, phi_agent_desc *ou
     if (agent->rt->features.failover != NULL) agent->rt->features.failover->own(agent, out);
 }
 
-/* For a new agent below this agent: puts the current model and a list of the later models into
-   *out, in the arena. False: no memory. */
+/* Called for a new agent below this agent. Puts the current model and a list of the later models
+   into out, in the arena. False: no memory. */
 static inline bool phi__failover_inherit(const phi__agent *agent, phi_arena *arena,
                                          phi_agent_desc *out) {
     return agent->rt->features.failover == NULL ||

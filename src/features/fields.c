@@ -61,7 +61,8 @@ static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
     return tool != NULL && tool->on_field != NULL ? tool : NULL;
 }
 
-/* Returns the scanner of a block, or makes it. NULL: the block needs none, or no memory. */
+/* Returns the scanner of a block, or makes it. NULL: the block needs none, or there is no
+   memory. */
 static phi__emitted *phi__fields_of(phi__run *run, phi__fields *f, size_t block) {
     const phi__assembly *assembly = &run->attempt.answer->assembly;
     phi_memory *memory = &run->agent->memory;

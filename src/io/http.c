@@ -2,8 +2,9 @@
    pump ends them.
 
    The queue is linked through the table of requests, so waiting allocates nothing. Everything that
-   takes time or calls out happens in the pump, outside curl's callbacks: starting, ending,
-   removing. Work that does not fit waits for the next step, and a timer keeps the host awake. */
+   takes time or calls out happens in the pump, outside curl's callbacks: starting, ending and
+   removing transfers. Work that does not fit waits for the next step, and a timer keeps the host
+   awake. */
 
 #include "io/http_curl_in.h"
 
@@ -143,7 +144,7 @@ static bool phi__http_long_line(const phi__http_transfer *t) {
 }
 
 /* Returns the status if phi stopped the transfer, or if libcurl stopped it for one of phi's
-   reasons. PHI_OK: neither. */
+   reasons. Otherwise returns PHI_OK. */
 static phi_status phi__http_stopped(const phi__http_transfer *t, phi__http_reason *reason) {
     *reason = t->reason;
     if (t->failed != PHI_OK) return t->failed;
@@ -567,8 +568,8 @@ static bool phi__http_add_header(phi__http_transfer *t, const char *line) {
     return true;
 }
 
-/* Sets the request's headers, and removes two that libcurl would add. Expect costs a second, and
-   the content type would be that of a form. */
+/* Sets the request's headers, and removes two that libcurl would add. The Expect header costs a
+   second, and the Content-Type would be that of a form. */
 static bool phi__http_set_headers(phi__http_transfer *t) {
     const phi_request *rq = t->request;
     bool typed = false, ok = true;
@@ -592,7 +593,7 @@ static bool phi__http_set_headers(phi__http_transfer *t) {
 }
 
 /* Returns the size of libcurl's upload buffer, which is held while the answer streams. Each call
-   sends one buffer. A twentieth of the body means few calls and little extra memory. */
+   sends one buffer. A buffer of a twentieth of the body means few calls and little extra memory. */
 static long phi__http_upload_bytes(uint64_t body) {
     uint64_t part = body / 20;
     if (part < PHI__HTTP_UPLOAD_LEAST) part = PHI__HTTP_UPLOAD_LEAST;
@@ -812,14 +813,14 @@ static void phi__http_load_ca(phi__http *http) {
 
 #define PHI__HTTP_CURL_FLOOR 0x074400u /* libcurl 7.68 */
 #define PHI__HTTP_CONNECTIONS 64       /* the default */
-/* limit for one pump: transfers ended, and transfers removed */
+/* how many transfers one pump ends, and how many it removes, at most */
 #define PHI__HTTP_ENDS 16
 #define PHI__HTTP_HOLD_US 50000 /* time until the next check for free descriptors */
 #define PHI__HTTP_SPARE_DESCRIPTORS                                                                \
     6 /* a start may need this many: two sockets and those of a lookup */
 #define PHI__HTTP_LINGER_US 1000000 /* time that a released body may take to end */
 #define PHI__HTTP_REUSE_US 50000    /* time that a start waits for a connection to be reused */
-#define PHI__HTTP_PLACE_US 200000   /* the same, if a queued request needs the connection */
+#define PHI__HTTP_PLACE_US 200000   /* the time to end if a queued request needs the connection */
 
 /* ---- the table and its queue ---- */
 

@@ -1,12 +1,12 @@
 /* http_curl_in.h - structs and functions that the files of the libcurl transport share.
 
-   A request uses the table slot of its phi_transfer's index. While it waits there, it costs nothing
-   else. When it starts, it gets a phi__http_transfer with an easy handle. A transfer is in exactly
-   one list. Active: curl works on it. Done: curl has finished, and its end must be reported.
-   Lingering: it was released, and curl reads and discards the rest of the body, so that the
-   connection can be used again. Dying: it was cancelled, and waits for its removal. In the last two
-   lists a transfer never touches its request. Nothing is freed inside a callback of curl: only the
-   pump removes. */
+   A request has the table slot with the index of its phi_transfer. While the request waits there,
+   it costs nothing else. When it starts, it gets a phi__http_transfer with an easy handle. A
+   transfer is in exactly one list. Active: curl works on it. Done: curl has finished, and the
+   transfer's end must be reported. Lingering: it was released, and curl reads and discards the rest
+   of the body, so that the connection can be used again. Dying: it was cancelled, and waits for its
+   removal. In the last two lists a transfer never touches its request. Nothing is freed inside a
+   callback of curl: only the pump removes transfers. */
 #ifndef PHI_IO_HTTP_CURL_IN_H
 #define PHI_IO_HTTP_CURL_IN_H
 
@@ -42,7 +42,7 @@ typedef struct phi__http_transfer {
     CURL *easy;
     struct curl_slist *headers;
     phi_transfer transfer;
-    const phi_request *request; /* NULL: a warm-up, or it was released or cancelled */
+    const phi_request *request; /* NULL: a warm-up, or a request that was released or cancelled */
     char *url;                  /* URL of a warm-up, terminated; else NULL */
     size_t url_bytes;
     char *body; /* a small body in one block; NULL once sent */
@@ -143,7 +143,7 @@ PHI__FN curl_socket_t phi__http_listen(int *port);
 PHI__FN bool phi__http_heard(curl_socket_t listener, curl_socket_t *peer);
 PHI__FN void phi__http_close(curl_socket_t fd); /* CURL_SOCKET_BAD is allowed */
 PHI__FN bool phi__http_descriptors_left(intptr_t any_fd, int count);
-/* PHI_REFUSED, PHI_TIMEOUT or PHI_NETWORK */
+/* Returns PHI_REFUSED, PHI_TIMEOUT or PHI_NETWORK. */
 PHI__FN phi_status phi__http_connect_status(long os_error);
 PHI__FN bool phi__http_can_read(const char *path);
 PHI__FN void phi__http_yield(void);

@@ -85,8 +85,8 @@ PHI__FN void phi__http_yield(void) { (void)sched_yield(); }
 
 #if defined(PHI__OS_LINUX) || defined(__FreeBSD__) || defined(__NetBSD__)
 
-/* Blocks SIGPIPE. False if a SIGPIPE was already pending, which belongs to the host, or if the host
-   itself blocks the signal; in the first case nothing changed. */
+/* Blocks SIGPIPE. False: release must not follow. Either a SIGPIPE was already pending, which
+   belongs to the host, and nothing changed; or the host itself blocks the signal. */
 PHI__FN bool phi__http_signal_hold(void) {
     sigset_t pipe_set, before, pending;
     (void)sigemptyset(&pipe_set);

@@ -40,7 +40,7 @@ static bool phi__inbox_reserve(phi__inbox *inbox, uint32_t need, uint32_t *at) {
         uint32_t to_end = inbox->size - (tail & (inbox->size - 1));
         uint32_t pad = need > to_end ? to_end : 0;
         uint32_t used = tail - PHI__LOAD(&inbox->head);
-        /* Other threads have moved head past the tail that was read: read it again. */
+        /* Other threads have moved head past the tail that was read, so read the tail again. */
         if (used > inbox->size) {
             tail = PHI__LOAD(&inbox->tail);
             continue;

@@ -1,5 +1,5 @@
-/* io_in.h - the pump's system side: clock, random bytes, timers, watched descriptors, a step's time
-   budget.
+/* io_in.h - the pump's system side: clock, random bytes, timers, watched descriptors and a step's
+   time budget.
 
    One phi__io belongs to one runtime. Nothing in it waits, except phi__io_wait on request. Threads:
    the pumping thread only, except for phi__io_wake. */
@@ -75,7 +75,7 @@ typedef enum phi__disk_how {
 
 typedef struct phi__disk_info {
     uint64_t bytes;
-    uint64_t device, file; /* if both are equal, it is the same file, under any name */
+    uint64_t device, file; /* two files with equal values are the same file, under any name */
     int64_t changed_ns;    /* Unix time */
     bool regular;
 } phi__disk_info;
@@ -163,16 +163,16 @@ PHI__FN int64_t phi__io_wall_ms(const phi__io *io);
 PHI__FN void phi__io_random(phi__io *io, void *out, size_t len);
 
 /* Sets or moves a timer to the absolute time at_us. UINT64_MAX: the timer never fires, but keeps
-   its place. PHI_NO_MEMORY only if the timer was not set before. */
+   its place. Fails with PHI_NO_MEMORY only if the timer was not set before. */
 PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us);
 PHI__FN void phi__io_timer_clear(phi__io *io,
                                  phi__timer *timer);       /* may be called for an unset timer */
 PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io); /* UINT64_MAX: none */
 
 /* Deadlines run on the clock without its gaps. phi__io_step_begin and phi__io_timers look at the
-   clock. At most a second between two looks counts. The rest is a gap: a debugger, a minimised
-   window, a suspended laptop. A deadline is a timer that each gap moves. To measure counted time
-   without a timer, compare values of phi__io_counted_us. */
+   clock. At most a second between two looks counts. The rest is a gap, caused for example by a
+   debugger, a minimised window or a suspended laptop. A deadline is a timer that each gap moves. To
+   measure counted time without a timer, compare values of phi__io_counted_us. */
 #define PHI__IO_GAP_MS 1000
 
 /* Sets or moves a deadline, `after_us` of counted time from now; UINT64_MAX: never. */
@@ -194,9 +194,9 @@ PHI__FN phi_status phi__io_watch(phi__io *io, phi__watch *watch, intptr_t fd, in
 /* One turn of the pump. Waits up to timeout_ms (0: not at all, <0: until woken) for a descriptor, a
    wake-up or the next timer. Then calls at most `most` ready functions and returns the number of
    calls; the next turn calls the others. A signal ends the wait early. Does not wait with a host's
-   loop, or if phi__io_timers has fired a timer since the last turn: the caller may be waiting for
-   the effect of that timer. If this call swallows a wake, messages posted before the wake are
-   visible when it returns, so check the inbox before sleeping on phi__io_fd. */
+   loop. Does not wait either if phi__io_timers has fired a timer since the last turn, because the
+   caller may be waiting for the effect of that timer. If this call swallows a wake, messages posted
+   before the wake are visible when it returns, so check the inbox before sleeping on phi__io_fd. */
 PHI__FN int phi__io_wait(phi__io *io, int timeout_ms, int most);
 PHI__FN int phi__io_timers(phi__io *io, int most); /* fires due timers; returns their number */
 
@@ -223,10 +223,10 @@ PHI__FN bool phi__io_pending(
     const phi__io *io); /* true if the list is not empty; a few more turns may end its elements */
 
 /* Limits starts, because starting a transfer or a process takes time. phi__io_may_start returns
-   true if the step has a start left, and uses it up. phi__io_start_left only returns if one is
-   left. */
+   true if the step has a start left, and uses it up. phi__io_start_left returns the same, but uses
+   up nothing. */
 PHI__FN void
-phi__io_step_begin(phi__io *io); /* call it again after a sleep within the step: it ends the gap */
+phi__io_step_begin(phi__io *io); /* call it again after a sleep within the step, to end the gap */
 PHI__FN bool phi__io_may_start(phi__io *io);
 PHI__FN bool phi__io_start_left(const phi__io *io);
 PHI__FN phi_memory *phi__io_memory(phi__io *io);
@@ -316,8 +316,8 @@ PHI__FN bool phi__secret_hide(const phi__secrets *set, char *at, size_t len, phi
 /* Returns the number of bytes at the end of a part of a stream that may begin a secret. */
 PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text);
 
-/* The functions to which a transport reports. The runtime's own implement phi_transfer_head, _push
-   and _end. */
+/* The functions to which a transport reports. The runtime's own functions implement
+   phi_transfer_head, _push and _end. */
 typedef struct phi__transfer_port {
     phi_status (*stage)(phi_transfer transfer, phi_transfer_stage stage);
     phi_status (*head)(phi_transfer transfer, int http_status, const char *headers, size_t len);
@@ -335,8 +335,8 @@ typedef struct phi__http_desc {
     const char *const *resolve;
 } phi__http_desc;
 
-/* Creates the transport, and calls curl_global_init once. PHI_UNSUPPORTED with a message in *words
-   if libcurl is too old or lacks SSL. */
+/* Creates the transport, and calls curl_global_init once. Returns PHI_UNSUPPORTED, with a message
+   in *words, if libcurl is too old or lacks SSL. */
 PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
                                  const phi__transfer_port *port, phi__http **out,
                                  const char **words);
@@ -386,8 +386,8 @@ PHI__FN void phi__inbox_free(phi__inbox *inbox); /* may be called for a zeroed o
 
 /* Reserves room for a message. Reserve first if state may change only when the message can be sent.
    After PHI_OK, phi__inbox_publish must follow soon, because later messages stay invisible until
-   then. With `keep` false the message is dropped. PHI_FULL: no room now. PHI_BAD_ARG: longer than
-   half the ring, so it may never fit. */
+   then. If its `keep` is false, the message is dropped. PHI_FULL: there is no room now.
+   PHI_BAD_ARG: the message is longer than half the ring, so it may never fit. */
 struct phi__inbox_record;
 PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
                                       struct phi__inbox_record **out);

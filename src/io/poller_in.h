@@ -1,8 +1,8 @@
 /* poller_in.h - reports which descriptors are ready, with epoll, kqueue or poll, chosen at build
    time, or with the host's loop.
 
-   A descriptor is identified by the key that its owner gave it. Level-triggered. An error or a
-   hang-up counts as ready for reading and writing. */
+   A descriptor is identified by the key that its owner gave it. The poller is level-triggered. An
+   error or a hang-up counts as ready for reading and writing. */
 #ifndef PHI_IO_POLLER_IN_H
 #define PHI_IO_POLLER_IN_H
 

@@ -71,8 +71,8 @@ static int phi__secret_digit(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Reads `digits` hexadecimal digits after `skip` bytes. Returns the total number of bytes; 0 if
-   they are not all digits, or SIZE_MAX if the text ends before the last one. */
+/* Reads `digits` hexadecimal digits after `skip` bytes. Returns the total number of bytes. 0: one
+   of the characters is no such digit. SIZE_MAX: the text ends before the last digit. */
 static size_t phi__secret_hex(phi_str s, size_t at, size_t skip, size_t digits, unsigned *code) {
     *code = 0;
     for (size_t i = at + skip; i < at + skip + digits; i++) {
@@ -144,7 +144,7 @@ static bool phi__secret_same(const phi__secret_form *form, char want, char c) {
 }
 
 /* Compares a form with the text at `at`, and sets *units to the number of matching characters.
-   Returns the end of the match; s.len if the text ended first; 0 if the text differs. */
+   Returns the end of the match, s.len if the text ended first, or 0 if the text differs. */
 static size_t phi__secret_match(const phi__secret_form *form, phi_str s, size_t at, size_t *units) {
     size_t all = phi__secret_units(form), i;
     for (i = 0; i < all && at < s.len; i++) {
@@ -309,8 +309,8 @@ static phi_str phi__secret_part_name(phi_str url, size_t at, size_t value) {
     return phi__str(url.at + at, value > at ? value - at - 1 : 0);
 }
 
-/* Adds A and S of "AWS4-HMAC-SHA256 Credential=A/..., SignedHeaders=..., Signature=S". False: not
-   such a text. */
+/* Adds A and S of "AWS4-HMAC-SHA256 Credential=A/..., SignedHeaders=..., Signature=S". False: the
+   value is not such a text. */
 static bool phi__secret_aws(phi__secrets *set, phi_str value) {
     size_t credential = phi__str_find(value, 0, "Credential=");
     size_t signature = phi__str_find(value, 0, "Signature=");

@@ -333,7 +333,7 @@ PHI__FN void phi__graft_put(phi_thread *thread, phi__entry *entry) {
     phi__loops_end(thread, entry);
     if (entry->usage == NULL) return;
     phi__message_add_usage(&thread->counted.usage, entry->usage);
-    /* At its end the active run adds its usage without of_turns, so this usage counts once. */
+    /* When the active run ends, it adds its usage except of_turns. So this usage counts once. */
     if (thread->loops.started != NULL)
         phi__message_add_usage(&thread->counted.of_turns, entry->usage);
 }
@@ -394,7 +394,7 @@ PHI__FN bool phi__append_note_run(phi_thread *thread, const phi_loop_info *info,
         entries[1].status = status;
         done = phi__append(thread, entries, 2);
     }
-    thread->loops.restored = restored; /* unchanged: the noted run answers no lost calls */
+    thread->loops.restored = restored; /* a noted run answers no lost calls, so the flag stays */
     if (!done) phi_arena_reset(room, mark);
     return done;
 }

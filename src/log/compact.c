@@ -247,8 +247,8 @@ static bool phi__lines_add_item(const phi__compacting *c, phi__compact_lines *li
     return true;
 }
 
-/* Gathers the lines of a section. Short lines of all messages are better than long lines of the
-   newest, so longer lines are tried first and then shorter ones. */
+/* Gathers the lines of a section. If the lines are too long for all messages to have one, they are
+   made shorter, because short lines of all messages are better than long lines of the newest. */
 static bool phi__lines_gather(const phi__compacting *c, phi__compact_lines *lines,
                               const phi__compact_section *s) {
     static const size_t bytes[] = {PHI__COMPACT_TEXT, 100, 50};
@@ -417,7 +417,7 @@ static size_t phi__compact_run_start(const phi__compacting *c, size_t run) {
 /* ---- sections ---- */
 
 /* Sums the tokens of the items that do not stay. Sets *summaries if some of these items are
-   summaries. True if some of these items are not summaries. */
+   summaries. Returns true if some of these items are not summaries. */
 static bool phi__compact_look(const phi__compacting *c, phi__compact_section *s, bool *summaries) {
     bool raw = false;
     *summaries = false;
@@ -546,7 +546,7 @@ static size_t phi__compact_scope(const phi__compacting *c) {
 }
 
 /* Returns the first turn of a run to compact, and sets *end after the last one. An earlier run is
-   compacted whole, the current run without its first and its recent turns. */
+   compacted whole. The current run is compacted without its first turn and its recent turns. */
 static size_t phi__compact_bounds(const phi__compacting *c, size_t run, size_t *end) {
     size_t from = phi__compact_run_start(c, run), to = phi__compact_run_start(c, run + 1);
     if (run + 1 == c->run_count) {
@@ -659,7 +659,8 @@ PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count
 
 /* ---- phi_compact_messages: three levels for a plain list of messages ---- */
 
-/* A group is an answer and everything up to the last result of its calls, or any other message. */
+/* A group is an answer with everything up to the last result of its calls. Any other message is a
+   group by itself. */
 
 typedef struct phi__compact_levels {
     phi_compaction_config config;

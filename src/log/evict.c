@@ -170,7 +170,8 @@ static phi__entry **phi__rejoin_merge(const phi_thread *thread, const phi_thread
     return list;
 }
 
-/* Revokes a rewrite again if the store lacked the entry that revoked it or the end of its run. */
+/* Marks rewrites as revoked again if the store lacked the entry that revoked them, or the end of
+   the run that made them. */
 static void phi__rejoin_revoke(phi_thread *thread) {
     for (const phi__op *op = thread->ops.last; op != NULL; op = op->earlier) {
         phi__op *target = op->rewrite.revoke != NULL

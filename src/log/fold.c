@@ -276,7 +276,8 @@ typedef struct phi__folding {
     bool open;            /* the messages of the current span were already placed */
 } phi__folding;
 
-/* Returns the flags of the messages of a span. They replace items from `at` on; SIZE_MAX: none. */
+/* Returns the flags of a span's messages. The messages replace items from `at` on, or no items if
+   `at` is SIZE_MAX. */
 static uint32_t phi__fold_span_flags(const phi__folding *f, size_t at) {
     const phi_span *span = &f->op->rewrite.spans[f->span];
     uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC;

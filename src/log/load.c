@@ -208,8 +208,8 @@ static bool phi__load_sweep(phi__load_lane *lane) {
     return n < before;
 }
 
-/* Returns how many listed spans a new span covers; *at gets the index of the first. SIZE_MAX: the
-   new span cuts a listed span. */
+/* Returns how many listed spans a new span covers, and sets *at to the index of the first one.
+   Returns SIZE_MAX if the new span cuts a listed span. */
 static size_t phi__load_covers(phi__load_lane *lane, const phi_span *span, size_t *at) {
     size_t end;
     *at = end = phi__load_find_span(lane, span->from);

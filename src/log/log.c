@@ -4,7 +4,7 @@
 /* ---- lists of the logs that a step must store or evict ---- */
 
 /* A log in a store adds itself to one list when it grows, and to another when an entry leaves the
-   view. So a step need not check all logs. A log in no store pays only the test of a pointer. */
+   view. So a step need not check all logs. A log in no store only tests a pointer. */
 
 PHI__FN void phi__dirty_add(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why) {
     if (dirty == NULL || grown == NULL || dirty->listed[why]) return;
@@ -73,7 +73,8 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
 #define PHI__SEGMENT_BYTES 16384 /* bytes of a full segment; smaller in tests, to evict more */
 #endif
 
-/* An agent's memory limit has room for this many segments; their size is within these bounds. */
+/* With a memory limit, a full segment has limit / PHI__SEGMENTS_IN_LIMIT bytes, within these
+   bounds. */
 enum { PHI__SEGMENTS_IN_LIMIT = 16, PHI__SEGMENT_LEAST = 2048, PHI__SEGMENT_LARGEST = 16384 };
 
 enum { PHI__SEGMENT_LATER = 4 }; /* later blocks of a full segment are smaller by this factor */

@@ -80,7 +80,7 @@ typedef struct phi__entry {
     uint64_t seq;
     phi__segment *segment;
     /* MESSAGE: the message's index in its lane, counting the messages of parent lanes too.
-       LOOP_END: the seq of the run's LOOP_START plus 1; 0: none. */
+       LOOP_END: the seq of the run's LOOP_START plus 1; 0 if there is none. */
     size_t ordinal;
     int64_t at_ms; /* for display, never for order */
     phi_entry_kind kind : 8;
@@ -147,8 +147,8 @@ PHI__FN bool phi__segments_roll(phi__log *log, phi_str *carried);
 
 PHI__FN void phi__segments_pin(phi__segment *segment); /* keeps a segment; NULL is harmless */
 
-/* Returns why a message must not be in a thread, and sets *block to the index of the faulty block
-   (SIZE_MAX: none). NULL: the message is valid. The text is static. */
+/* Returns a static text that says why a message must not be in a thread, and sets *block to the
+   index of the faulty block (SIZE_MAX: no block is at fault). NULL: the message is valid. */
 PHI__FN const char *phi__check_message(const phi_message *message, size_t *block);
 
 /* Returns which part of an image, a document, audio or an opaque block is missing. NULL: the block
@@ -178,21 +178,23 @@ PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config);
 
 /* Plans a compaction of a view, as phi_thread_plan does (see compact.c). *out points into the
    arena. out->span_count is 0 if the plan would save nothing. config NULL: the defaults; counter
-   NULL: the estimate. PHI_BAD_ARG: a missing argument, or items out of order. Or PHI_NO_MEMORY. */
+   NULL: the estimate. Returns PHI_BAD_ARG if an argument is missing or the items are out of order.
+   May also return PHI_NO_MEMORY. */
 PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count,
                                         const phi_compaction_config *config,
                                         const phi_token_counter *counter, phi_arena *arena,
                                         phi_rewrite *out);
 
-/* Plans a compaction with its figures. `again`: a writer sums up everything that the plan replaces,
-   so earlier summaries are replaced too, also those of runs beyond the scope. */
+/* Plans a compaction with its figures. If `again` is set, a writer sums up everything that the plan
+   replaces. So the plan also replaces earlier summaries, even those of runs beyond the scope. */
 PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
                                      const phi_compaction_config *config,
                                      const phi_token_counter *counter, phi_arena *arena, bool again,
                                      phi__compacted *out);
 
-/* Returns a result with each of its texts cut to `lines` lines, in the arena, or the message itself
-   if no text is longer. texts NULL: phi's texts. NULL: no memory. */
+/* Returns a copy of a result in the arena, with each of its texts cut to `lines` lines. Returns the
+   message itself if no text is longer, or NULL if there is no memory. If texts is NULL, phi's texts
+   are used. */
 PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t lines,
                                             const phi_texts *texts, phi_arena *arena);
 
@@ -235,7 +237,8 @@ PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
 PHI__FN void phi__fold_link(phi__fold *fold);
 
 /* Builds the view of a lane after entry `upto`. All entries must be in memory. Free *fold with
-   phi__fold_free. PHI_NOT_FOUND: entry `upto` is forgotten. Or PHI_NO_MEMORY. */
+   phi__fold_free. Returns PHI_NOT_FOUND if entry `upto` is forgotten. May also return
+   PHI_NO_MEMORY. */
 PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                   phi__fold *fold);
 
@@ -250,8 +253,8 @@ PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold);
 PHI__FN uint64_t phi__fold_tokens(phi__fold *fold, const phi_token_counter *counter);
 PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *callers);
 
-/* Finds the calls of results in a list, like phi__groups_make: each element is `stride` bytes long
-   and begins with a pointer to a message. Free the result with phi__groups_free. */
+/* Finds the calls of results like phi__groups_make, but in a list whose elements are `stride` bytes
+   long and begin with a pointer to a message. Free the result with phi__groups_free. */
 PHI__FN size_t *phi__groups_find(phi_memory *memory, const void *at, size_t stride, size_t count);
 
 /* True if a message can replace another one in its group, because both have the same calls or are
@@ -261,21 +264,23 @@ PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now
 /* Begins the reading of a thread. apart: the thread is read for phi__thread_rejoin. */
 PHI__FN phi_status phi__load_begin(phi_thread *thread, bool apart);
 
-/* Ends the reading. If `status` is an error of the caller, only frees memory and returns it. */
+/* Ends the reading. If `status` is an error of the caller, only frees memory and returns this
+   error. */
 PHI__FN phi_status phi__load_end(phi_thread *thread, phi_status status);
 
-/* Attaches an entry that was read into the current segment. After an error, free the thread. */
+/* Attaches an entry that was read. The entry is in the current segment. After an error, free the
+   thread. */
 PHI__FN phi_status phi__load_put(phi_thread *thread, phi__entry *entry);
 
 /* Switches to a lane while a thread is read, like phi__lane_switch. */
 PHI__FN phi_status phi__load_switch(phi_thread *thread, uint32_t lane);
 
 /* Plans a prune: removes groups, oldest first, until enough tokens are gone or no group is left.
-   The user message "[Pruned context summary: {memo}]" replaces the first removed group. *pruned, if
-   `pruned` is not NULL, gets the removed groups, and out->meta gets the same data as JSON; both
+   The user message "[Pruned context summary: {memo}]" replaces the first removed group. If `pruned`
+   is not NULL, *pruned describes the removed groups. out->meta has the same data as JSON. Both
    point into the arena. out->span_count is 0 if there is nothing to remove, or if the memo would be
-   larger. counter NULL: the estimate. prune->from_seq is used as it is. PHI_BAD_ARG: no tokens. Or
-   PHI_NO_MEMORY. */
+   larger. counter NULL: the estimate. prune->from_seq is used as it is. Returns PHI_BAD_ARG if an
+   argument is missing or prune->tokens is 0. May also return PHI_NO_MEMORY. */
 PHI__FN phi_status phi__prune_plan(const phi_view_item *items, size_t count, const phi_prune *prune,
                                    const phi_token_counter *counter, phi_arena *arena,
                                    phi_rewrite *out, phi_pruned *pruned);
@@ -306,9 +311,10 @@ PHI__FN const char *phi__revert_word(phi_revert_category category);
 /* Plans to remove everything after the step from the active lane's view, and to put the user
    message "[Reverted to step n12 (failure): {summary}]" there. Also removes the message of an
    earlier failure or tangent, if five turns and three newer messages of its category follow it.
-   *reverted describes the change, or why there is none (then out->span_count is 0): the step "was
-   not found", or a user message follows it. out->meta has the same data as JSON. Both point into
-   the arena. PHI_BAD_ARG: no category. Or PHI_NO_MEMORY. */
+   *reverted describes the change. If there is none, out->span_count is 0, and *reverted says why:
+   the step "was not found", or a user message follows it. out->meta has the same data as JSON. Both
+   point into the arena. Returns PHI_BAD_ARG if an argument is missing or the category is invalid.
+   May also return PHI_NO_MEMORY. */
 PHI__FN phi_status phi__revert_plan(const phi_thread *thread, const phi_revert *revert,
                                     phi_arena *arena, phi_rewrite *out, phi_reverted *reverted);
 
@@ -342,8 +348,9 @@ PHI__FN bool phi__loops_visit(phi_thread *thread, uint64_t reader,
 /* Returns a deep copy. NULL: no memory. */
 PHI__FN phi_loop_info *phi__loops_copy_info(phi_arena *arena, const phi_loop_info *from);
 
-/* Records a run's system prompt in `info`, copied into the arena, unless the last run had the same
-   prompt or none was ever recorded. False: no memory. */
+/* Records a run's system prompt in `info`, copied into the arena. Records nothing if the last run
+   had the same prompt, or if the prompt is empty and no earlier one was recorded. False: no
+   memory. */
 PHI__FN bool phi__loops_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
                                     phi_loop_info *info);
 
@@ -394,8 +401,9 @@ PHI__FN phi_status phi__lane_switch(phi_thread *thread, uint32_t lane);
 /* Begins an empty lane and activates it, or changes nothing. */
 PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name);
 
-/* Sets *out to the end of the last whole group of a lane at entry `at`. *any false: there is no
-   group, and *out is the entry before the first one (UINT64_MAX: no entry). */
+/* Sets *out to the end of the last whole group of a lane at entry `at`. If there is no whole group,
+   *any is false. If the first group is still open, *out is the entry before this group, or
+   UINT64_MAX if there is no such entry. */
 PHI__FN phi_status phi__lane_cut(const phi_thread *thread, uint32_t lane, uint64_t at,
                                  uint64_t *out, bool *any);
 
@@ -419,7 +427,7 @@ PHI__FN phi__op *phi__ops_find(const phi_thread *thread, phi_str op_id);
 
 typedef enum phi__rewrite_asked {
     PHI__REWRITE_FORM,  /* check if the rewrite could ever be valid */
-    PHI__REWRITE_GIVEN, /* check that the op_id has not the form of phi's own ids */
+    PHI__REWRITE_GIVEN, /* check that the op_id does not have the form of phi's own ids */
     PHI__REWRITE_NOW    /* check if its spans are valid now, in the active lane */
 } phi__rewrite_asked;
 
@@ -443,7 +451,8 @@ enum { PHI__OP_MADE_SIZE = 32 }; /* bytes, with the terminator */
 PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]);
 PHI__FN const char *phi__effect_word(uint32_t op);
 
-/* Checks that a text is an array of effects. PHI_BAD_ARG: `words` says why. Or PHI_NO_MEMORY. */
+/* Checks that a text is an array of effects. If it is not, returns PHI_BAD_ARG and says why in
+   `words`. May also return PHI_NO_MEMORY. */
 PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *words,
                                      size_t words_size);
 
@@ -481,12 +490,12 @@ typedef struct phi__state_order {
     size_t max_bytes;
 } phi__state_order;
 
-/* Gets the current state of the active lane, which is valid until the state changes. */
+/* Gets the current state of the active lane. The text is valid until the state changes. */
 PHI__FN phi_status phi__state_now(phi_thread *thread, phi_str *out);
 
 /* Applies effects in their order to the active lane, and records them in a note. Each effect is
-   applied whole or not at all. *outcomes has the outcome of each, in the arena. *changed: the state
-   is different now. PHI_NO_MEMORY: nothing changed. */
+   applied whole or not at all. *outcomes gets the outcome of each effect, in the arena. *changed is
+   true if the state is different now. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__state_apply(phi_thread *thread, const phi__state_order *order,
                                     phi_arena *arena, phi__state_outcome **outcomes, size_t *count,
                                     bool *changed);
@@ -499,16 +508,17 @@ PHI__FN phi_status phi__state_set(phi_thread *thread, phi_str json, size_t max_b
 PHI__FN phi_status phi__state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                    phi_arena *arena, phi_str *out);
 
-/* Gets the state of a lane after an entry, in the arena or valid until the state changes. */
+/* Gets the state of a lane after an entry. The text is in the arena, or it belongs to the thread
+   and is valid until the state changes. */
 PHI__FN phi_status phi__state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                  phi_arena *arena, phi_str *out);
 
-/* The type of phi__state_carry. Forgetting has a pointer to it if there are tool states. */
+/* The type of phi__state_carry, which forgetting calls by a pointer (NULL without tool states). */
 typedef bool (*phi__carry_fn)(phi_thread *thread, const phi_thread *from, uint32_t lane,
                               uint64_t upto);
 
-/* Records in the active lane of a new log the state that a lane of another log had after an
-   entry. */
+/* Records a tool state in the active lane of a new log: the state that a lane of the log `from` had
+   after an entry. */
 PHI__FN bool phi__state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
                               uint64_t upto);
 
@@ -520,7 +530,7 @@ typedef struct phi__about {
 
 typedef struct phi__messages {
     phi__entry **at;    /* the messages in memory, in order */
-    size_t count, held; /* number of all messages; of those in memory */
+    size_t count, held; /* count: all messages; held: the messages in memory */
     size_t cap;
     uint64_t last_user; /* seq of the last user message plus 1; 0: none */
 } phi__messages;
@@ -562,7 +572,8 @@ PHI__FN bool phi__about_set_id(phi_thread *thread, phi_str id);
 
 PHI__FN phi_thread_info phi__about_info(const phi_thread *thread);
 
-/* Reads a note PHI_NOTE_THREAD. PHI_BAD_ARG: its metadata is no object. Or PHI_NO_MEMORY. */
+/* Reads a note PHI_NOTE_THREAD. Returns PHI_BAD_ARG if the metadata in it is no object. May also
+   return PHI_NO_MEMORY or an error of the JSON parser. */
 PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note);
 
 /* Records that a new log is a copy of the thread `from`, up to entry `at` (UINT64_MAX: none). */
@@ -653,7 +664,7 @@ PHI__FN phi_message *phi__append_keep(phi_thread *thread, const phi_message *mes
 PHI__FN bool phi__append_answer_orphans(phi_thread *thread, const phi_texts *texts);
 
 /* Registers a tool call id. PHI_OK: the id is new. PHI_FULL: the thread has the id already, so
-   results would be ambiguous. PHI_NO_MEMORY. */
+   results would be ambiguous. PHI_NO_MEMORY: the id was not registered. */
 PHI__FN phi_status phi__append_claim_id(phi_thread *thread, phi_str id);
 
 /* Registers the ids of a message's calls, so that later answers get other ids. Registered ids are
@@ -675,13 +686,14 @@ PHI__FN phi_status phi__note_add_of_run(phi_thread *thread, const char *kind, ph
 /* True if the text is JSON. Sets *status to the result of the parser, such as PHI_PARSE. */
 PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_status *status);
 
-/* Finds the lane of that name, or begins it: empty if fork_seq is UINT64_MAX, else with the active
-   lane's view after that entry. *lane gets its number. PHI_NO_MEMORY: nothing changed. */
+/* Finds the lane of that name, or begins it. A new lane is empty if fork_seq is UINT64_MAX.
+   Otherwise it begins with the active lane's view after entry fork_seq. *lane gets the lane's
+   number. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__graft_lane(phi_thread *thread, phi_str name, uint64_t fork_seq,
                                    uint32_t *lane);
 
 /* Copies the last run of that id from `from` onto a lane, wholly or not at all. PHI_NOT_FOUND: no
-   such run is in memory. PHI_MISUSE: the lane is the active one. PHI_NO_MEMORY. */
+   such run is in memory. PHI_MISUSE: the lane is the active one. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__graft_run(phi_thread *thread, uint32_t lane, const phi_thread *from,
                                   phi_str loop_id);
 
@@ -760,8 +772,8 @@ PHI__FN phi_status phi__project(const phi__proj_order *order, phi_arena *arena,
                                 phi__projection *out);
 PHI__FN phi_status phi__explain(phi__proj_order *order, phi_arena *arena, phi_str *out);
 
-/* phi__policy_filled returns a policy with all defaults set. phi__policy_fault returns which field
-   has an invalid value, as a static text; NULL: none. */
+/* phi__policy_filled returns a policy with all defaults set. phi__policy_fault returns a static
+   text that says which field has an invalid value; NULL: no field has. */
 PHI__FN phi_policy phi__policy_filled(const phi_policy *policy);
 PHI__FN const char *phi__policy_fault(const phi_policy *policy);
 

@@ -432,8 +432,8 @@ static size_t phi__proj_longest(const phi__projecting *p) {
     return most;
 }
 
-/* Returns to how many bytes each result must be cut so that the newest turn fits into `room`. 0:
-   the turn does not fit. */
+/* Returns the length in bytes to which each result must be cut so that the newest turn fits into
+   `room`. 0: the turn does not fit. */
 static size_t phi__proj_fit(phi__projecting *p, uint64_t room) {
     size_t over = phi__proj_longest(p), most = over, middle;
     if (over / 8 > room) most = (size_t)room * 8; /* a token has less than 8 bytes */
@@ -478,7 +478,8 @@ static void phi__proj_settle(phi__projecting *p, size_t at) {
     if (p->turn == 1) phi__proj_trim(p); /* no user message opened this turn */
     bool cut = p->newest_tokens > p->budget;
     if (cut) {
-        /* Cuts results of the newest turn to fit, if possible together with the protected turns. */
+        /* Cuts results of the newest turn so that it fits, if possible together with the protected
+           turns. */
         uint64_t others = p->used - p->newest_tokens;
         size_t most = 0;
         p->meta.budget_truncated = true;

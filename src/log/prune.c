@@ -523,9 +523,9 @@ static bool phi__revert_meta(const phi__reverting *r, const char **meta) {
 
 /* ---- messages of earlier reverts ---- */
 
-/* Returns the category of the failure or tangent whose revert left this message. 0 if no revert
-   left the message, if other messages are in its place too (as in a history that was carried over),
-   or if the category is completion or step summary, whose messages always stay. */
+/* Returns the category of the failure or tangent whose revert left this message. Returns 0 if no
+   revert left the message, or if other messages are in its place too (as in a history that was
+   carried over). Also returns 0 for a completion or a step summary, whose messages always stay. */
 static phi_revert_category phi__revert_ages(const phi__reverting *r, size_t at) {
     const phi_texts *texts = r->revert->texts;
     const phi__fold *fold = &r->thread->fold;

@@ -14,7 +14,7 @@ typedef struct phi__rewriting {
     phi__fold *fold;     /* the current view of `lane` */
     phi__fold made;      /* the view that `fold` points to, if the lane is not active */
     bool moves;          /* switch_to names another lane than the active one */
-    uint32_t next;       /* the lane of switch_to; PHI__LANE_NONE: it must begin */
+    uint32_t next;       /* the lane of switch_to; PHI__LANE_NONE: the lane must begin */
     phi__fold projected; /* the view of `next`, without the rewrite */
     char *words;
     size_t words_size;

@@ -4,8 +4,8 @@
 
 /* ---- notes ---- */
 
-/* Parses a note. PHI_BAD_ARG: `object` is true, but the note is not an object. Or the parser's
-   status. */
+/* Parses a note. Returns PHI_OK, an error of the parser, or PHI_BAD_ARG if `object` is true and the
+   note is not an object. */
 static phi_status phi__note_parse(const phi_thread *thread, phi_str json, bool object) {
     phi_arena scratch;
     phi_json *root = NULL;
@@ -44,7 +44,8 @@ PHI__FN phi_status phi__note_add(phi_thread *thread, const char *kind, phi_str j
     return PHI_OK;
 }
 
-/* The note has its own copy of the run's id: the start of the run may be evicted earlier. */
+/* The note has its own copy of the run's id, because the start of the run may be evicted
+   earlier. */
 PHI__FN phi_status phi__note_add_of_run(phi_thread *thread, const char *kind, phi_str json) {
     const phi__entry *run = thread->user != NULL ? thread->loops.started : NULL;
     phi_str loop_id = {NULL, 0};

@@ -87,18 +87,19 @@ PHI__FN void phi__groups_ids_free(phi_memory *memory, phi__ids *ids);
 PHI__FN void phi__groups_ids_put(phi__ids *ids, phi_str id, size_t item);
 PHI__FN size_t phi__groups_ids_get(const phi__ids *ids, phi_str id); /* SIZE_MAX: none */
 
-/* Returns an array with the index of the nearest earlier item that has the call, for each result;
-   SIZE_MAX: none. Free it with phi__groups_free and the present fold->count. NULL: no memory. */
+/* Returns an array that has for each result the index of the nearest earlier item with its call, or
+   SIZE_MAX if there is none. Free it with phi__groups_free and the present fold->count. NULL: no
+   memory. */
 PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold);
 
-/* Sets *durable to fold->count bytes: 1 for each item that a compaction keeps, that is, a durable
-   item or another item of its group. NULL if there are none. False: no memory. */
+/* Sets *durable to fold->count bytes, with 1 for each item that a compaction keeps: a durable item,
+   or another item of its group. *durable is NULL if there are no such items. False: no memory. */
 PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint8_t **durable);
 
 /* ---- append.c ---- */
 
-/* Revokes a lane's rewrites from entry `from` to entry `to`, as if at entry `to`. False: there was
-   nothing to revoke. */
+/* Revokes a lane's rewrites from entry `from` to entry `to`. They count as revoked at entry `to`.
+   False: there was nothing to revoke. */
 PHI__FN bool phi__ops_roll_back(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to);
 
 /* Removes the marks of the lane's compactions between two entries. */
@@ -140,7 +141,7 @@ PHI__FN void phi__append_free(phi_thread *thread);
 /* Returns the fault of an effect as a static text. NULL: it is valid. */
 PHI__FN const char *phi__effect_fault(const phi_json *effect);
 
-/* An object that effects change. One tree takes all effects; each costs about as much as it
+/* An object that effects change. One tree takes all effects. Each effect costs about as much as it
    changes, however large the object is. */
 typedef struct phi__effect_tree {
     phi_arena *arena; /* arena of the tree */

@@ -1,4 +1,4 @@
-/* attempt.c - functions of an attempt outside of its states (turn.c): its memory and charge, its
+/* attempt.c - the functions of an attempt that are not states of turn.c: its memory and charge, its
    failures and retries, and hiding the secrets of its requests. */
 #include "loop/inner_in.h"
 
@@ -62,8 +62,7 @@ static bool phi__attempt_keep_words(phi__run *run, phi_arena *arena, phi_str wor
     return true;
 }
 
-/* Ends the attempt with a copy of the failure in the thread, because the failure outlives the model
-   call. */
+/* Ends the attempt. The failure is copied into the thread, because it outlives the model call. */
 PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure,
                                        phi_status status) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
@@ -107,9 +106,9 @@ PHI__FN phi__state phi__attempt_broken(phi__run *run) {
     return phi__attempt_failed(run, &failure, status);
 }
 
-/* Adds the URL, without user and query, to the message of an answer that does not come from a
-   provider and has a status that a wrong base URL causes. Without memory the message stays as it
-   is. */
+/* Adds the URL, without user and query, to the failure's message if the base URL may be wrong: the
+   status fits, and the answer does not look like one of a provider. Without memory the message
+   stays as it is. */
 static void phi__attempt_name_url(phi__run *run, phi_failure *failure) {
     phi_str url = run->attempt.encoder.request.url, named;
     int status = failure->http_status;

@@ -213,9 +213,9 @@ PHI__FN void phi__cap_random(const phi__toolcall *call, unsigned char out[16]) {
 
    The file is written in slices, readable only by its owner (0600). Its name does not depend on the
    text: "phi-", the 32 digits of phi__cap_random, and the extension. A missing directory is
-   created. An incomplete file is removed. Meanwhile the call is claimed, and its run is ready. With
-   a tape the whole file is written at once, because a step processes all of its input. A recording
-   tape gets the cut result. A played tape writes no file. */
+   created. An incomplete file is removed. While slices are missing, the call is claimed and its run
+   is ready. With a tape the whole file is written at once, because a step processes all of its
+   input. A recording tape gets the cut result. When a tape is played, no file is written. */
 
 #ifndef PHI_NO_FILES
 
@@ -227,7 +227,7 @@ enum {
 struct phi__cap {
     phi_arena arena;
     const phi_message *whole;
-    phi_str *texts; /* the result's texts, with a line break between two */
+    phi_str *texts; /* the result's texts, with a line break between each two */
     size_t text_count;
     size_t text, at; /* position of the next piece */
     phi__file *file; /* closing an uncommitted file removes it */
@@ -235,7 +235,8 @@ struct phi__cap {
     phi__cap_give_fn give;
 };
 
-/* Writes the path with this number (0: none). `path` has room for the directory and a name. */
+/* Writes the path. A number above 0 becomes part of the name. `path` has room for the directory and
+   a name. */
 static void phi__cap_path(const char *directory, const unsigned char random[16], int number,
                           char *path) {
     size_t n = strlen(directory);
@@ -262,8 +263,9 @@ static void phi__cap_free(phi__cap *cap) {
     phi__free(memory, cap, sizeof *cap);
 }
 
-/* Keeps the whole result, and opens its file. If the name is taken, adds a number. PHI_NO_MEMORY,
-   or a status of phi__files_open_new, with a message. */
+/* Copies the whole result into the cap's arena, and opens its file. If the name is taken, adds a
+   number to the name. On failure returns PHI_NO_MEMORY, or a status of phi__files_open_new and a
+   message in *words. */
 static phi_status phi__cap_open(const phi__toolcall *call, phi__cap *cap,
                                 const phi_tool_result *result, phi__words *words) {
     const char *directory = call->run->agent->desc.tool_options.result_directory;

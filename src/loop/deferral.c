@@ -200,7 +200,7 @@ typedef struct phi__defer_hits {
 } phi__defer_hits;
 
 /* Finds the names that the provider's searches in the view have found. A tool's name contains no
-   escape sequence, so others are skipped. False: no memory. */
+   escape sequence, so a name with an escape sequence is skipped. False: no memory. */
 static bool phi__defer_look_hits(const phi__agent *agent, phi_arena *arena,
                                  phi__defer_hits **hits) {
     const phi__fold *fold = &agent->thread->fold;
@@ -245,8 +245,8 @@ static bool phi__defer_gone(const phi__agent *agent, phi_arena *arena, const phi
     return true;
 }
 
-/* Defers all tools that searches in the view have found, even loaded ones: later answers were made
-   with the tools in that place. False: no memory. */
+/* Defers all tools that searches in the view have found, even loaded ones, because the model gave
+   its later answers while these tools were deferred. False: no memory. */
 static bool phi__deferral_found(const phi__agent *agent, phi_arena *arena,
                                 const phi__defer_hits *hits, phi__toolset_change *change) {
     const phi__toolset *set = agent->tools;
@@ -432,8 +432,8 @@ static phi_flow phi__defer_search_step(void *user_data, phi_call handle) {
     return PHI_PENDING;
 }
 
-/* Parses the arguments. False: there is no memory, or they are not JSON; the call got an error as
-   its result. */
+/* Parses the arguments. False: there is no memory, or the arguments are not JSON. The call then has
+   an error as its result. */
 static bool phi__defer_parse(phi_call call, phi_arena *arena, phi_str arguments, phi_json **root) {
     phi_status status = phi_json_parse(arena, arguments, PHI_JSON_BORROW, root, NULL);
     if (status == PHI_OK) return true;
@@ -562,7 +562,8 @@ static phi_flow phi__defer_load_start(void *user_data, phi_call call, phi_str ar
     return PHI_DONE;
 }
 
-/* Returns the tool that a call of this name starts. NULL: no such tool, or it is not loaded. */
+/* Returns the tool that a call of this name starts. NULL: there is no such tool, or the tool is not
+   loaded. */
 static const phi_tool *phi__defer_find(phi__agent *agent, phi_str name) {
     phi__toolset *set = agent->tools;
     const phi_tool *tool = phi__toolset_find(set, name);

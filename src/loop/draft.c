@@ -100,8 +100,8 @@ PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order) {
     }
     if (named && order->loop_id.len == 0)
         phi__session_undo(run->agent->line.session, run->agent->line.segment);
-    /* A failed prompt keeps no memory, because hosts may retry often. Results that orphaned calls
-       got stay. */
+    /* A failed prompt keeps no memory, because hosts may retry often. The results that were added
+       for orphaned calls stay. */
     if (thread->log.count == count) phi_arena_reset(room, mark);
     return false;
 }

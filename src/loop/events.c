@@ -9,13 +9,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Records for a run that lacks memory: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
+/* Records for a run that lacks memory: AGENT_START or TURN_END, then ERROR, then AGENT_END. */
 enum { PHI__RESERVE = 3 };
 
 /* Room for a few dozen events. One slow reader would hold a larger block longer. */
 #define PHI__EVENT_BLOCK_BYTES 8192u
 
-/* Popped events that a step frees, in addition to as many as were queued since the last step. This
+/* A step frees this many popped events, and as many more as were queued since the last step. This
    takes about 50 us. So a long queue is freed step by step, and does not grow meanwhile. */
 enum { PHI__EVENTS_FREED = 1024 };
 
@@ -262,7 +262,8 @@ static phi__record *phi__events_make(phi__agent *agent, phi_str text, phi__answe
     return record;
 }
 
-/* Returns the size of a part's message, blocks and null-terminated strings after a record. */
+/* Returns the number of bytes after the record of a part: its message, blocks and null-terminated
+   strings. */
 static size_t phi__events_part_bytes(const phi_event *event, const phi_message *part) {
     size_t bytes = phi__add(sizeof *part, phi__mul(part->content_count, sizeof *part->content));
     bytes = phi__add(bytes, phi__add(event->text.len, event->child_loop_id.len));

@@ -39,8 +39,8 @@ PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn 
     return place != NULL ? (char *)(uintptr_t)agent + sizeof *agent + place->agent_at : NULL;
 }
 
-/* Calls the features that want the point. holder: the place, from 1, of the only feature to call;
-   0: all. */
+/* Calls the features that want the point. If holder is not 0, calls only the feature at this place
+   (from 1) in the table. */
 static phi__state phi__feature_go(phi__moment *moment, size_t holder) {
     const phi__features *features = &moment->agent->rt->features;
     phi__state outcome = PHI__RUN_ON;

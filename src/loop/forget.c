@@ -3,10 +3,10 @@
    A run starts with this work, before its first event and when no event of the agent is in use. At
    that time only the run itself points into the log. The view is made smaller and copied to a new
    log, and the old log is freed. If the log is in a store, only the view is made smaller, and
-   stored entries are evicted (stored.c).
-   During the run a part of the limit is kept back, so that the next prompt, a compaction and the
-   copy find memory even after a run that used all it could get. After a run that ended without
-   memory, the next run may keep only half as much log, and so on. */
+   stored entries are evicted (stored.c). During the run a part of the limit is kept back, so that
+   the next prompt, a compaction and the copy find memory even after a run that used all the memory
+   it could get. After a run that ended without memory, the next run may keep only half as much log,
+   and so on. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ enum {
     PHI__FORGET_HALVES = 6,       /* how often the log's limit can be halved */
     PHI__FORGET_HEADROOM = 32768, /* bytes for a run, in addition to limit / 4 */
     PHI__FORGET_RUN = 12288,      /* bytes that a run needs at least */
-    PHI__FORGET_RESERVE = 32768,  /* maximum kept back during a run; at most limit / 8 */
+    PHI__FORGET_RESERVE = 32768,  /* bytes kept back during a run, but never more than limit / 8 */
     PHI__FORGET_LEAST = 512       /* a log of fewer bytes is not kept */
 };
 
@@ -26,7 +26,8 @@ static size_t phi__forget_headroom(size_t limit) {
     return phi__max(most, phi__min(PHI__FORGET_RUN, limit));
 }
 
-/* Returns the bytes that the log may take next to a run and the agent's other memory. */
+/* Returns how many bytes the log may take. The rest of the limit is for a run and for the agent's
+   other memory. */
 static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32_t halves) {
     size_t limit = agent->desc.memory.limit_bytes, most = limit - phi__forget_headroom(limit);
     size_t others = agent->memory.used_bytes - log_bytes;
@@ -73,8 +74,8 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     return true;
 }
 
-/* Copies as much of the view as fits into memory. In the end it copies nothing, or, for a run
-   without a prompt, only the messages that the run continues. */
+/* Copies as much of the view as fits into memory. If even a small part does not fit, copies nothing
+   or, for a run without a prompt, only the messages that the run continues. */
 static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotten **made) {
     size_t count = phi__max(agent->thread->fold.count, 1);
     uint8_t *keep = (uint8_t *)phi__alloc(&agent->memory, count);
@@ -92,7 +93,7 @@ static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotte
 
 /* ---- making room ---- */
 
-/* Makes only the view smaller, in proportion to the log. For a log in a store. */
+/* For a log in a store. Makes only the view smaller, in proportion to the log. */
 static void phi__forget_shrink(phi__agent *agent, size_t target) {
     phi_thread *thread = agent->thread;
     size_t bytes = phi__thread_bytes(thread), removed = 0;
@@ -103,8 +104,8 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
                         &removed);
 }
 
-/* Compacts the log: uses the result of the host's compactor, if there is one, then phi's own plan
-   if that is not enough. The host may free the agent. */
+/* Compacts the log. Uses the result of the host's compactor, if there is one. If that is not
+   enough, uses phi's own plan, too. The host may free the agent. */
 static bool phi__forget_compact(phi__agent *agent, size_t target) {
     if (agent->desc.memory.at_limit != PHI_AT_MEMORY_LIMIT_COMPACT) return false;
     phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_SHRINK);
@@ -162,7 +163,7 @@ PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
     uint32_t halves = agent->room.runs_short;
     bool emitted = true;
     if (run->has_room) return true;
-    run->has_room = true; /* one try in a run, even if events wait now */
+    run->has_room = true; /* a run tries once, even if events in use prevent it now */
     if (!phi__forget_may(agent)) return true;
     if (phi__forget_unseen(agent) && phi__forget_due(agent, halves)) {
         emitted = phi__forget_do(agent, halves);
@@ -193,7 +194,7 @@ PHI__FN void phi__forget_unpress(phi__agent *agent) {
 }
 
 /* Handles the agents in rt->pressed. Agents with events in use are put back. A compactor may free
-   any agent: the list is consistent before each call, and contains no freed agent. */
+   any agent, so before each call the list is consistent and contains no freed agent. */
 PHI__FN void phi__forget_step(phi_runtime *rt) {
     phi__link *last = rt->pressed.last;
     bool more = last != NULL;

@@ -1,7 +1,7 @@
 /* head.c - keeps the head of a conversation as it was first sent, and appends changes. */
 #include "loop/inner_in.h"
 
-/* Tools that are not part of a head: raw tools, and deferred tools that the model has not known as
+/* Tools that are not part of a head: raw tools, and deferred tools that the model has never seen as
    normal tools. They follow the head's tools in a request. */
 typedef struct phi__head_aside {
     phi__tool_view *tools;
@@ -291,9 +291,9 @@ static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
     return false;
 }
 
-/* True if the model has seen the update as a system message (only these can change tools). False if
-   a user's message follows the update, which then cannot be a system message any more, or if the
-   update changed tools for another protocol. */
+/* True if the model has seen the update as a system message. Only system messages can change tools.
+   False if the update changed tools for another protocol. Also false if a user's message follows
+   the update, because the update can then no longer be sent as a system message. */
 static bool phi__head_counts(const phi__request_spec *spec, const phi__codec *codec, size_t at) {
     const phi_message *update = spec->items[at].message;
     for (size_t i = 0; i < update->content_count; i++)
@@ -409,7 +409,8 @@ static void phi__head_put(phi__head_update *u, phi_content_kind kind, const phi_
     u->count++;
 }
 
-/* Adds a block for a new tool. removed: for a tool that is no longer in the request. */
+/* Adds a block for a new tool, or, if `removed` is set, for a tool that is no longer in the
+   request. */
 static void phi__head_put_tool(phi__head_update *u, const phi__tool_view *tool, bool removed) {
     phi__buf text;
     if (removed && phi__head_has(&u->run->attempt.spec, tool->name)) return;
@@ -525,9 +526,9 @@ static bool phi__head_show(phi__agent *agent, phi__request_spec *spec) {
                                    &head->arena);
 }
 
-/* Makes a new head, and finds its updates in the view. The updates of an equal earlier head are its
-   updates, too, unless some have left the view: the rest might remove a tool that no update added.
-   False: no memory. */
+/* Makes a new head, and finds its updates in the view. The new head takes over the updates of an
+   equal earlier head if the view has all of them. Otherwise the remaining updates might remove a
+   tool that no update added. False: no memory. */
 static bool phi__head_renew(phi__run *run, phi__head_told *told) {
     const phi__request_spec *spec = &run->attempt.spec;
     phi__agent *agent = run->agent;

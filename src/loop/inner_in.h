@@ -225,7 +225,8 @@ PHI__FN void phi__head_free(phi__agent *agent); /* no effect without a head */
    A restored agent keeps its head, so that earlier thinking stays valid. */
 PHI__FN void phi__head_save(phi__buf *out, const phi__agent *agent);
 
-/* On failure the agent has no head. PHI_PARSE: the value is not a head. Or PHI_NO_MEMORY. */
+/* On failure the agent has no head. Returns PHI_PARSE if the value is not a head. May also return
+   PHI_NO_MEMORY. */
 PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *head);
 
 /* ---- toolset.c ---- */
@@ -239,8 +240,8 @@ PHI__FN void phi__toolset_free_run(phi__run *run); /* no effect if the run has n
 PHI__FN void phi__toolset_free(phi__toolset *set);
 
 /* Makes the tool list of a request: the set's tools in the protocol's form, with `change` applied,
-   then the raw tools for this protocol. names: the codec's names, or else only the model's
-   protocol. *views is in the arena. False: no memory. */
+   then the raw tools for this protocol. names: the names of the codec; without a codec, only the
+   name of the model's protocol. *views is in the arena. False: no memory. */
 PHI__FN bool phi__toolset_offer(const phi__toolset *set, const phi__toolset_change *change,
                                 const phi_raw_tool *raws, size_t raw_count,
                                 const char *const names[PHI__CODEC_NAMES], phi_arena *arena,
@@ -251,7 +252,8 @@ PHI__FN bool phi__defer_defers(phi__defer_plan plan, const phi_tool *tool);
 PHI__FN bool phi__defer_is_loaded(const phi__agent *agent, phi_str name);
 
 /* ---- provider.c ---- */
-/* The decoder state of an attempt over HTTP through a host's provider. init: `state` is zeroed. */
+/* Return the size of the decoder state of an attempt over HTTP through a host's provider, and
+   initialize this state, which must be zeroed. */
 PHI__FN size_t phi__provider_state_bytes(const phi_provider *provider);
 PHI__FN void phi__provider_state_init(void *state, const phi_provider *provider);
 
@@ -291,16 +293,16 @@ PHI__FN phi_status phi__network_status(phi_status status);
 PHI__FN void phi__fetch_pump(phi_runtime *rt); /* calls the callbacks for a bounded part */
 
 /* ---- model_call.c ---- */
-/* Called after a request was rendered. Emits a warning each time another change removes thinking.
-   False: no memory. */
+/* Called after a request was rendered. Emits a warning if the request leaves out thinking, unless
+   the last request left out thinking for the same cause. False: no memory. */
 PHI__FN bool phi__thinking_look(phi__run *run);
 
 /* True if the policy has left out messages. */
 PHI__FN bool phi__thinking_left_out(const phi__run *run);
 
 /* True if a server refused the request because of its thinking, although phi's record of the prefix
-   matches: something between phi and the server has changed the prefix. The text that is searched
-   for comes from the provider's documentation. */
+   matches. In this case something between phi and the server has changed the prefix. The text that
+   is searched for comes from the provider's documentation. */
 PHI__FN bool phi__thinking_refused(const phi__run *run, const phi_failure *failure);
 
 /* Marks an answer with the numbers of the request that it answers. */
@@ -312,7 +314,8 @@ PHI__FN bool phi__ask_list_make(phi__run *run);
 PHI__FN bool phi__ask_list_take(phi__run *run, const phi_hook *hook);
 
 /* Converts the list to the encoder's form, after the host's translation, if there is one. The
-   thread's messages keep their cached renderings. PHI_NO_MEMORY, or the translation's status. */
+   thread's messages keep their cached renderings. Returns PHI_OK, PHI_NO_MEMORY, or an error of the
+   translation. */
 PHI__FN phi_status phi__ask_items(phi__run *run, const phi__item **items, size_t *count);
 
 /* Pins the segments of log messages in the host's list. False: no memory. */
@@ -371,7 +374,7 @@ PHI__FN void phi__tools_drop(phi__run *run);
 PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait);
 PHI__FN phi__state phi__tools_make_calls(phi__run *run); /* returns TOOLS or TURN_END */
 
-/* Hashes a tool's name and arguments. The order of keys and white space do not matter. Text that is
+/* Hashes a tool's name and arguments. White space and the order of keys do not matter. Text that is
    not JSON is hashed as it is. The arena is reset afterwards. */
 PHI__FN uint64_t phi__repeat_hash(phi_arena *arena, phi_str name, phi_str arguments);
 
@@ -397,7 +400,7 @@ PHI__FN uint32_t phi__cap_most(const phi__toolcall *call);
 /* True if an image, a document or audio is larger than `most` bytes. */
 PHI__FN bool phi__cap_too_large(const phi_content *content, uint32_t most);
 
-/* Shortens a result that is too large. Gives it now, or later if call->cap is set. */
+/* Shortens a result that is too large. The result is given now, or later if call->cap is set. */
 PHI__FN phi_status phi__cap_begin(phi__toolcall *call, const phi_tool_result *result,
                                   phi__cap_give_fn give);
 
@@ -432,7 +435,7 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run);
 PHI__FN void phi__run_destroy(phi__run *run); /* frees the run at once, without events */
 
 /* ---- stored.c ---- */
-/* Writes the thread to its store. True if the store now has all of it; false without a store. */
+/* Writes the thread to its store. True if there is a store and it now has the whole thread. */
 PHI__FN bool phi__stored_run(phi__run *run);
 PHI__FN void phi__stored_updated(phi__run *run); /* like phi__stored_run, and emits an event */
 
@@ -445,8 +448,9 @@ PHI__FN void phi__stored_step(phi_runtime *rt); /* writes other threads that hav
 PHI__FN void phi__stored_evict(phi_runtime *rt);
 
 /* ---- forget.c ---- */
-/* Makes room before a run that has emitted no event; does so once. *wait: the run continues in the
-   next step. False: no memory. A compactor may free the agent: check agent->slot. */
+/* Makes room before a run that has emitted no event. Does so once in a run. If *wait is set, the
+   run continues in the next step. False: no memory. A compactor may free the agent, so check
+   agent->slot afterwards. */
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait);
 /* records how the agent's run ended */
 PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status);

@@ -1,4 +1,4 @@
-/* input.c - the input of a run, from the queues to the log: polled, filtered, delivered.
+/* input.c - the input of a run: polled from the queues, filtered, and delivered to the log.
 
    A message waits in its own memory, and enters the log when it is delivered. Polled messages are
    pending until the next turn begins. If there is no next turn, they go back to their queues.

@@ -147,7 +147,7 @@ PHI__FN bool phi__pot_reserve(phi__run *run, uint64_t tokens, double cost, uint6
     wanted.tokens = tokens;
     wanted.cost = cost;
     wanted.requests = calls;
-    /* if an attempt has begun, takes back the run's own call, which is counted already */
+    /* if an attempt has begun, it has counted the run's own call already: take the call back */
     own.requests = run->reserved.requests == 0 && !run->pot ? 1 : 0;
     phi__limits_line_take(run->agent, &own);
     run->pot = true;

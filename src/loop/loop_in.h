@@ -12,8 +12,9 @@ PHI__FN phi__agent *phi__find_agent(phi_agent handle); /* NULL: the handle is st
 /* Returns PHI_BUSY, with a message that begins with `what`, during a run or a hold. */
 PHI__FN phi_status phi__find_idle(phi__agent *agent, const char *what);
 
-/* Protects an agent that code above the loop works on outside of a run. Prompts and changes then
-   return PHI_BUSY and quote `what` (static: "an evaluation is going on"). NULL: ends the hold. */
+/* Holds an agent while code above the loop works on it outside of a run. During the hold, prompts
+   and changes return PHI_BUSY and quote `what` (static: "an evaluation is going on"). If `what` is
+   NULL, ends the hold. */
 static inline void phi__find_hold(phi__agent *agent, const char *what) { agent->held = what; }
 
 static inline bool phi__find_hidden(const phi__agent *agent) {
@@ -28,7 +29,8 @@ static inline phi_agent phi__find_seen(const phi__agent *agent) {
 
 PHI__FN void phi__schedule_wake(phi__run *run);
 
-/* Cancels the runs of an agent and its descendants. after_turn: when their turns are over. */
+/* Cancels the runs of an agent and its descendants. after_turn: cancels each run when its turn is
+   over. */
 PHI__FN void phi__schedule_cancel_tree(phi__agent *agent, bool after_turn);
 
 /* Stores the status and the message for phi_last_error. Returns the status. */
@@ -48,13 +50,13 @@ PHI__FN bool phi__own(phi_memory *memory, phi_str text, phi_str *out);
 PHI__FN void phi__disown(phi_memory *memory, phi_str *s);
 
 /* ---- pump.c ---- */
-/* Make and free the loop's parts of a runtime. Before these are freed, all agents must be freed,
-   and then the registered providers released while the transport still works. */
+/* Make and free the loop's parts of a runtime. Before the parts are freed, the caller must free all
+   agents, and then release the registered providers. The transport must still work until then. */
 PHI__FN void phi__pump_init(phi_runtime *rt);
 PHI__FN void phi__pump_free(phi_runtime *rt);
 PHI__FN void phi__provider_free_all(phi_runtime *rt);
 
-/* Runs a step: the inbox, cancels and timers, I/O, polled tools, then runs. */
+/* Runs a step in this order: the inbox, cancels and timers, I/O, polled tools, and runs. */
 PHI__FN void phi__pump(phi_runtime *rt, int timeout_ms);
 PHI__FN int phi__pump_next(const phi_runtime *rt); /* see phi_next_timeout */
 
@@ -73,9 +75,10 @@ PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, ph
    memory. */
 PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi_thread *thread);
 
-/* Begins another sequence of runs. session: the agent's new session, whose use is taken over; NULL:
-   the session stays. last_loop_id: the parent of the next run; it is in the agent's memory and is
-   taken over. An id from another session is freed, and the next run has no parent. */
+/* Begins another sequence of runs. session: the agent's new session. The function takes over the
+   caller's use of it. If it is NULL, the agent's session stays. last_loop_id: the parent of the
+   next run. The function takes over this text, which is in the agent's memory. If the id is from
+   another session, it is freed, and the next run has no parent. */
 PHI__FN void phi__line_begin(phi__agent *agent, phi__session *session, phi_str last_loop_id);
 
 /* Begins a sequence in an empty session with another id. Needs no memory if no other agent shares
@@ -85,7 +88,7 @@ PHI__FN bool phi__line_renew(phi__agent *agent, phi_str session_id);
 /* Sets the parent of the next run. Takes over loop_id, which is in the agent's memory. */
 PHI__FN void phi__line_take_last(phi__agent *agent, phi_str loop_id);
 
-/* Sets the minimum number of the agent's earlier runs. */
+/* Raises the number of the agent's earlier runs to `loops`. A larger number stays. */
 PHI__FN void phi__line_count(phi__agent *agent, uint32_t loops);
 
 /* ---- feature.c ---- */
@@ -102,7 +105,8 @@ PHI__FN void phi__feature_join(phi__run *run, phi__feature_fn feature);
 /* From now on the feature takes part in all runs of the runtime, current and future ones. */
 PHI__FN void phi__feature_join_all(phi_runtime *rt, phi__feature_fn feature);
 
-/* A `wants` function that always returns false: the feature must join a run. */
+/* A `wants` function that always returns false, for features that take part only in runs that they
+   join. */
 PHI__FN bool phi__feature_late(const phi__run *run);
 
 /* Calls the features at a point of the agent. */
@@ -111,8 +115,8 @@ PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point);
 /* Calls the features after a log was read from a store. Returns PHI_OK or a feature's status. */
 PHI__FN phi_status phi__feature_opened(phi__agent *agent);
 
-/* Reports that the agent has a new log with a copy of the view `copied`. NULL: the log is empty.
-   shortened: the reason was a lack of memory. */
+/* Reports that the agent has a new log with a copy of the view `copied`. If copied is NULL, the new
+   log is empty. shortened: the log was replaced because memory was short. */
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened);
 
 /* Returns the feature's state. NULL: the runtime does not have the feature. */
@@ -147,7 +151,7 @@ PHI__FN phi_status phi__events_rewrite(phi__run *run, const phi_rewrite *rewrite
 /* ---- hooks.c ---- */
 /* Opens a question. On failure nothing was opened. PHI_STALE: the agent was freed, or the call is
    over. PHI_MISUSE: the runtime is closing. PHI_FULL: PHI__QUESTION_MOST questions are open.
-   PHI_NO_MEMORY. */
+   PHI_NO_MEMORY: there is no memory for the question. */
 PHI__FN phi_status phi__question_open(phi_agent agent, const phi__question_desc *desc,
                                       phi__question **out);
 
@@ -170,10 +174,11 @@ PHI__FN bool phi__hooks_wanted(const phi__agent *agent, phi_hook_point point);
 /* Drops a decision that is not needed any more. The ticket becomes stale. Works in any state. */
 PHI__FN void phi__decision_drop(phi__decision *decision);
 
-/* For hooks of other rooms. watch: `over` is called once when the ticket becomes stale for any
-   reason; it must not call the host. False: the ticket is stale or watched already. hold: from now
-   on phi_decide can only deny. settle: like phi_decide, but at once, with any reply and verdict,
-   and only on the pumping thread; calls `over`. A stale ticket is ignored. */
+/* For hooks of other rooms. watch: calls `over` once, when the ticket becomes stale for any reason.
+   `over` must not call the host. Returns false if the ticket is stale or already watched. hold:
+   from now on phi_decide can only deny. settle: decides like phi_decide, but at once, with any
+   reply and verdict, and only on the pumping thread. This calls `over`. A stale ticket is
+   ignored. */
 PHI__FN bool phi__hooks_watch(phi_ticket ticket, void (*over)(void *ctx), void *ctx);
 PHI__FN void phi__hooks_unwatch(phi_ticket ticket);
 PHI__FN void phi__hooks_hold(phi_ticket ticket);
@@ -194,8 +199,8 @@ PHI__FN void phi__input_since(phi__run *run, uint64_t at);
 /* Empties the queues that outlive a run, and reports their messages as dropped. */
 PHI__FN void phi__input_drop_kept(phi__agent *agent, const char *why);
 
-/* details: writes a host's id and refs as a message's details; nothing if both are NULL. check:
-   sets a message that begins with `what` if they are invalid. */
+/* details: writes a host's id and refs as a message's details, or nothing if both are NULL. check:
+   checks id and refs. If they are invalid, sets a message that begins with `what`. */
 PHI__FN void phi__enqueue_details(const char *id, const char *refs, phi__buf *out);
 PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what, const char *id,
                                               const char *refs);
@@ -204,7 +209,8 @@ PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what,
 PHI__FN phi_status phi__enqueue_check_json(phi_runtime *rt, const char *what, const char *name,
                                            const char *text);
 
-/* Returns PHI_OK if content can be a user's message, or else a message that begins with `what`. */
+/* Returns PHI_OK if content can be a user's message, or else an error with a message that begins
+   with `what`. */
 PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
                                       size_t count);
 
@@ -218,7 +224,8 @@ PHI__FN bool phi__posts_any(phi_runtime *rt);
 PHI__FN uint64_t phi__posts_next(const phi_runtime *rt); /* position of the next post */
 
 /* ---- limits.c ---- */
-/* Adds children's runs that are now in the agent's log. Their budgets were already charged. */
+/* Adds the usage of children's runs that are now in the agent's log. The budgets were already
+   charged for this usage. */
 PHI__FN void phi__charge_runs(phi__agent *agent, const phi_usage *usage, double cost);
 PHI__FN void phi__pause_end(phi__run *run); /* no effect if the run does not pause */
 
@@ -228,16 +235,18 @@ PHI__FN void phi__pause_wake_all(phi_runtime *rt);
 /* True if the agent or an ancestor has a limit. */
 PHI__FN bool phi__budget_limited(const phi__agent *agent);
 
-/* Replaces the run's own reservation, whose model call is not made, by a pot. The pot pays for
-   `calls` calls of descendants that are `of_run`, with the given tokens and dollars in total. Their
-   reservations are taken out of the pot; the rest is released with the turn. True without a budget.
-   False: the budget is too small; `reason` is set, and nothing is reserved. */
+/* Releases the reservation of the run's own model call, which is not made, and reserves a pot
+   instead. The pot pays for `calls` model calls of descendants that are `of_run`, with the given
+   tokens and dollars in total. The reservations of these calls are taken out of the pot. The rest
+   of the pot is released with the turn. Returns true if there is no budget. False: the budget is
+   too small; `reason` is set, and nothing is reserved. */
 PHI__FN bool phi__pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
                               char *reason, size_t size);
 
-/* hold: reserves a model call of a run that has not begun, in *held and in the budgets of the agent
-   and all ancestors. give: returns the reservation to one agent. The caller does this for each
-   agent separately, because the tree may have changed. */
+/* hold: reserves a model call of a run that has not begun. *held gets the reservation, which is
+   added to the budgets of the agent and all ancestors. give: takes the reservation out of one
+   agent's budget. The caller does this for each agent separately, because the tree may have
+   changed. */
 PHI__FN bool phi__budget_hold(phi__agent *agent, uint64_t tokens, double cost, phi_spending *held,
                               char *reason, size_t size);
 PHI__FN void phi__budget_give(phi__agent *agent, const phi_spending *held);
@@ -246,12 +255,13 @@ PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms);
 PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size);
 
 /* ---- turn.c ---- */
-/* Reserves the cost of the run's next model call, with `more` input tokens than in the view. An
+/* Reserves the cost of the run's next model call, whose input is the view and `more` tokens. An
    older reservation is released first. False: a budget is too small; `reason` is set. */
 PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_t size);
 
-/* Pauses the run at a limit. *wait: the returned state checks the limit again when the run is
-   woken. RUN_ON: the run must not pause, or has paused long enough. The caller ends the pause. */
+/* Pauses the run at a limit and sets *wait. Returns a state that checks the limit again when the
+   run is woken. RUN_ON: the run must not pause, or has paused long enough. The caller ends the
+   pause. */
 PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait);
 
 /* Makes the common part of all requests of the agent, without items. The tools are in the
@@ -264,8 +274,8 @@ PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__proj_order *order)
 PHI__FN void phi__projection_clear(phi__run *run); /* forces a new projection */
 
 /* Returns the items that a projection selects from a view, in the arena. If the projection has no
-   places, returns all items. rendered: with their cached renderings, which belong to the runs.
-   NULL: no memory. */
+   places, returns all items. rendered: the items keep their cached renderings, which only runs may
+   use. NULL: no memory. */
 PHI__FN phi__item *phi__projection_items(phi_arena *arena, const phi__fold *fold,
                                          const phi__projection *made, bool rendered);
 
@@ -273,8 +283,8 @@ PHI__FN phi__item *phi__projection_items(phi_arena *arena, const phi__fold *fold
    used. */
 PHI__FN const phi_token_counter *phi__projection_counter(const phi__agent *agent);
 
-/* Return token counts by the agent's counter. view: of all messages in the agent's view. tool: of
-   the agent's tools and the schema of its format. */
+/* Return token counts by the agent's counter. view: counts all messages in the agent's view. tool:
+   counts the agent's tools and the schema of its format. */
 PHI__FN uint64_t phi__projection_view_tokens(const phi__agent *agent);
 PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent);
 PHI__FN uint64_t phi__projection_overhead(const phi__run *run);
@@ -286,8 +296,8 @@ PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run);
 
 /* ---- head.c ---- */
 /* Called at PHI__POINT_REQUEST. Appends a message of the program (is_update) to the history: it is
-   copied into the log, emitted, and becomes the last item of the request. After an answer that
-   paused nothing is appended, because the provider continues that answer. False: no memory. */
+   copied into the log, emitted, and becomes the last item of the request. If the last answer
+   paused, appends nothing, because the provider continues that answer. False: no memory. */
 PHI__FN bool phi__tell(phi__run *run, const phi_message *message);
 
 /* Puts the agent's head, if it has one, into another request. Appends nothing. False: no memory. */
@@ -302,10 +312,10 @@ PHI__FN bool phi__head_foresee(const phi__agent *agent, phi__request_spec *spec,
 PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from);
 
 /* ---- toolset.c ---- */
-/* Check tools. phi_last_error names the faulty tool and the fault. one: a tool that has a name;
-   does not check the form of the name. names: only the names, which another model may not accept;
-   the message begins with `what`, and `own` is the model's provider or NULL. all: everything, by
-   the model, provider and hooks of the desc. */
+/* Check tools. phi_last_error names the faulty tool and the fault. one: checks a tool except for
+   its name. names: checks only the names, which another model may not accept. The message begins
+   with `what`, and `own` is the model's provider or NULL. all: checks everything, by the model,
+   provider and hooks of the desc. */
 PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *rules,
                                        const phi_tool *tool);
 PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const char *what, const phi_provider *own,
@@ -314,7 +324,7 @@ PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const char *what, cons
 PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi_agent_desc *desc,
                                        const phi_tool *tools, size_t count);
 
-/* Checks the JSON text of an object for the list of tools. `what` names the field. */
+/* Checks a JSON text that must be an object, for the list of tools. `what` names the field. */
 PHI__FN phi_status phi__tool_check_raw(phi_runtime *rt, const char *what, const char *json);
 
 /* True if a schema does not describe an object by properties that are schemas, as every provider
@@ -339,7 +349,7 @@ PHI__FN const phi__sources_ops *phi__tool_sources_ops(void);
 PHI__FN const phi__deferral_ops *phi__deferral_tools_ops(void);
 
 /* ---- provider.c ---- */
-/* PHI_OK, or sets a message that begins with `what`. */
+/* Returns PHI_OK, or an error with a message that begins with `what`. */
 PHI__FN phi_status phi__provider_check(phi_runtime *rt, const char *what,
                                        const phi_provider *provider);
 
@@ -358,9 +368,10 @@ PHI__FN phi__speaker phi__speaker_of(const phi__agent *agent);
 PHI__FN void phi__speaker_set(phi__agent *agent, const phi__speaker *seat);
 
 /* ---- transfer.c ---- */
-/* Opens a fetch. phi_last_error has the message. PHI_BAD_ARG: the URL or a header cannot be sent.
-   PHI_MISUSE: the runtime is closing, or a tape is played. PHI_FULL: too many fetches with `stands`
-   are open. PHI_NO_MEMORY. Errors of the transport are reported by on_end. */
+/* Opens a fetch. On failure phi_last_error has the message. PHI_BAD_ARG: the URL or a header cannot
+   be sent. PHI_MISUSE: the runtime is closing, or a tape is played. PHI_FULL: too many fetches with
+   `stands` are open. PHI_NO_MEMORY: there is no memory for the fetch. Errors of the transport are
+   reported by on_end. */
 PHI__FN phi_status phi__fetch_open(phi_runtime *rt, const phi__fetch_desc *desc, phi__fetch **out);
 
 /* Cancels the fetch without on_end. NULL is allowed, and so is a call inside the fetch's on_end. */
@@ -414,8 +425,8 @@ static inline const char *phi__loop_words(const phi__toolcall *call, phi_text wh
 /* True while the call waits for its result. Any thread may call it. */
 PHI__FN bool phi__call_pending(phi_call handle);
 
-/* take: gives a claimed call its result; with a tape, after the tape has let the result in.
-   unclaim: makes a claimed call pending again. */
+/* take: gives a claimed call its result. With a tape, the call gets the result after the tape has
+   let it in. unclaim: makes a claimed call pending again. */
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
 PHI__FN void phi__call_unclaim(phi__toolcall *call);
 
@@ -427,8 +438,8 @@ PHI__FN phi_status phi__update_text(phi_call call, phi_str text);
 PHI__FN phi_status phi__update_progress(phi_call call, phi_str text);
 
 /* ---- cap.c ---- */
-/* Copies a result into a message: loop_id is the result's child_loop_id, extension_data its
-   effects. NULL: no memory. */
+/* Copies a result into a message. The message's loop_id is the result's child_loop_id, and its
+   extension_data has the result's effects. NULL: no memory. */
 PHI__FN phi_message *phi__results_keep(phi_arena *arena, const phi_tool_result *result);
 
 /* Converts a message of phi__results_keep back into a result, which points into the message. */
@@ -446,14 +457,16 @@ PHI__FN phi_status phi__run_new_of(phi__agent *agent, phi__run_order order,
                                    const phi_content *content, size_t count);
 
 /* save: writes the members of an agent for a snapshot, without its thread, each with its comma.
-   load: reads them into an idle agent with an empty log, and its thread. PHI_PARSE: they do not
-   fit. PHI_MISUSE: the agent's store already has the thread. PHI_NO_MEMORY. */
+   load: reads these members and the thread into an idle agent with an empty log. PHI_PARSE: they do
+   not fit. PHI_MISUSE: the agent's store already has the thread. PHI_NO_MEMORY: there is no
+   memory. */
 PHI__FN void phi__save_agent(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
 PHI__FN phi_status phi__load_agent(phi__agent *agent, const phi_json *root, bool interrupt,
                                    char *words, size_t words_size);
 
-/* Free an agent in steps. detach: nothing calls or wakes the agent any more; false: it was already
-   freed. drop: frees its events and responses. free: frees all of its state except its settings. */
+/* Free an agent in steps. detach: from now on nothing calls or wakes the agent. Returns false if
+   the agent was already freed. drop: frees the agent's events and responses. free: frees all of the
+   agent's state except its settings. */
 PHI__FN bool phi__gone_detach(phi__agent *agent);
 PHI__FN void phi__gone_drop(phi__agent *agent);
 PHI__FN void phi__gone_free(phi__agent *agent);

@@ -1,4 +1,4 @@
-/* posts.c - reads the input of other threads: aborts, decisions, results.
+/* posts.c - reads the input of other threads: aborts, decisions and results.
 
    Aborts and decisions without a text are marks on slots; all else is in the inbox. */
 #include "loop/inner_in.h"

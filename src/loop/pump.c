@@ -1,4 +1,5 @@
-/* pump.c - runs a step: the inbox, cancels and timers, I/O, polled tools, then runs. */
+/* pump.c - runs a step in this order: the inbox, cancels and timers, I/O, polled tools, and
+   runs. */
 #include "loop/inner_in.h"
 
 #include <limits.h>

@@ -2,9 +2,9 @@
    JSON.
 
    A run that lacks memory ends with an error event that needs no memory. Its agent can be prompted
-   again. A snapshot leaves out everything that can be made again: a request, a current stream, a
-   question to a hook. All states from a turn's beginning to its answer are saved as the first of
-   these states. */
+   again. A snapshot leaves out everything that can be made again, such as a request, a current
+   stream or a question to a hook. All states from a turn's beginning to its answer are saved as the
+   first of these states. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
@@ -218,8 +218,9 @@ static phi__refusals phi__run_refusals(const phi__agent *agent) {
     return now;
 }
 
-/* Returns the failure of the memory limit, the agent's or the runtime's, that has refused memory
-   since `since`. NULL: neither has. The failure outlives the log that contains it. */
+/* Returns the failure of the memory limit that has refused memory since the counts in `since`: the
+   agent's limit or the runtime's. NULL: neither has refused memory. The failure outlives the log
+   that contains it. */
 static const phi_failure *phi__run_limit_failure(const phi__agent *agent,
                                                  const phi__refusals *since) {
     if (agent->thread == &agent->own && agent->memory.refusals > since->own)
@@ -400,7 +401,7 @@ static void phi__save_call(phi__buf *out, const phi__toolcall *call, bool logged
     phi__buf_char(out, '}');
 }
 
-/* Writes the settings that the request itself has made. After loading, the agent's settings replace
+/* Writes the settings that the run's request has made. After loading, the agent's settings replace
    all others. */
 static void phi__save_offered(phi__buf *out, const phi__run *run) {
     const phi__agent *agent = run->agent;
@@ -843,8 +844,8 @@ static bool phi__run_load_fits(const phi__run *run) {
     }
 }
 
-/* Loads the run of an idle agent whose thread is loaded. On failure there is no run. PHI_PARSE: the
-   run does not fit the thread. Or PHI_NO_MEMORY. */
+/* Loads the run of an idle agent whose thread is loaded. On failure there is no run. Returns
+   PHI_PARSE if the run does not fit the thread. May also return PHI_NO_MEMORY. */
 static phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool interrupt) {
     const phi__entry *start = phi__load_start(agent->thread, phi__records_get_str(node, "loop_id"));
     phi__state state = phi__load_state(node);

@@ -45,7 +45,7 @@ typedef enum phi__state {
     PHI__RUN_OPEN,
     PHI__RUN_FILTER, /* filters check the prompts; prompts that pass are logged */
     PHI__RUN_POLL,   /* polls for steering messages before the first turn */
-    PHI__RUN_TOP,    /* filters polled input, checks limits and budgets; may pause */
+    PHI__RUN_TOP,    /* filters polled input; checks limits and budgets; may pause */
     PHI__RUN_BEFORE_TURN,
     PHI__RUN_TURN,
     PHI__RUN_TRANSFORM,
@@ -100,9 +100,9 @@ enum { PHI__CALL_PENDING = 1, PHI__CALL_CLAIMED = 2 };
 
 enum { PHI__CALL_IS_ERROR = 1, PHI__CALL_TERMINATED = 2 }; /* flags of a PHI__POST_FINISH */
 
-/* States of a ticket's slot. OPEN and CLAIMED are as PENDING and CLAIMED of a call. HELD: open, but
-   phi_decide can only deny. SAID: decided without a text; the verdict is in the bits below SAID.
-   The deciding thread then marks the slot and needs no room in the inbox. */
+/* States of a ticket's slot. OPEN and CLAIMED mean the same as PENDING and CLAIMED of a call. HELD:
+   open, but phi_decide can only deny. SAID: decided without a text; the verdict is in the bits
+   below SAID. The deciding thread then marks the slot and needs no room in the inbox. */
 enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2, PHI__TICKET_HELD = 3, PHI__TICKET_SAID = 4 };
 
 enum {
@@ -271,16 +271,16 @@ typedef enum phi__point {
     PHI__POINT_ERRAND = 1 << 2,
     /* The turn's request is in run->attempt.spec. A feature that needs slices sets run->slices. */
     PHI__POINT_REQUEST = 1 << 3,
-    /* If run->slices is set: a part of the answer was decoded; with moment->whole, the whole
-       answer. */
+    /* If run->slices is set: a part of the answer was decoded. With moment->whole, the whole answer
+       was decoded. */
     PHI__POINT_SLICE = 1 << 4,
     /* The attempt has failed: its answer will not be used. */
     PHI__POINT_DROPPED = 1 << 5,
     /* An attempt was charged with moment->usage. */
     PHI__POINT_CHARGED = 1 << 6,
-    /* An attempt failed because the request is too long; the failure is in moment->failure (in the
-       thread). With moment->whole: an attempt failed for any reason and will not be tried again.
-       The feature may replace the failure. */
+    /* An attempt failed. The failure is in moment->failure (in the thread). If moment->whole is
+       false, the request was too long. If it is true, the attempt failed for any reason and will
+       not be tried again. The feature may replace the failure. */
     PHI__POINT_FAILED = 1 << 7,
     /* CALL_MADE: the answer contains moment->call. STARTS: the call's tool will be started. ENDED:
        the call has ended. */
@@ -307,17 +307,17 @@ typedef enum phi__point {
     PHI__POINT_RUN_SAVE = 1 << 18,
     PHI__POINT_RUN_LOAD = 1 << 19,
     /* ---- points of an agent ---- */
-    /* Writes or reads the feature's members of the agent, before those of the run, or (LATE)
-       after. */
+    /* Writes or reads the feature's members of the agent: before the run's members, or, with LATE,
+       after them. */
     PHI__POINT_AGENT_SAVE = 1 << 20,
     PHI__POINT_AGENT_LOAD = 1 << 21,
     PHI__POINT_AGENT_SAVE_LATE = 1 << 22,
     PHI__POINT_AGENT_LOAD_LATE = 1 << 23,
-    /* The agent has another model, or other tools, another prompt or format. */
+    /* The agent has another model, prompt or format, or other tools. */
     PHI__POINT_CHANGED = 1 << 24,
     /* LOG_LEAVES: the agent's log is about to be replaced. LOG_RENEWED: the log was replaced. The
-       view in moment->fold was copied into the new log; if fold is NULL, the new log is empty.
-       moment->did: the reason was a lack of memory. */
+       view in moment->fold was copied into the new log; if fold is NULL, the new log is empty. If
+       moment->did is set, the log was replaced because memory was short. */
     PHI__POINT_LOG_LEAVES = 1 << 25,
     PHI__POINT_LOG_RENEWED = 1 << 26,
     /* The agent's log was just read from a store. */
@@ -460,7 +460,7 @@ struct phi__decision {
 typedef struct phi__question_desc {
     phi_call call;       /* the call that causes the question (default: none) */
     phi_str source;      /* a server's name; this and the next three are copied */
-    phi_str kind;        /* "elicitation", "sampling"; the hook's question_kind */
+    phi_str kind;        /* such as "elicitation" or "sampling"; the hook's question_kind */
     phi_str text;        /* shown to a person; control characters are removed, also in source */
     phi_str arguments;   /* the question itself, as JSON */
     uint32_t timeout_ms; /* (default: the agent's deadlines.decision_ms; PHI_UNLIMITED) */
@@ -641,7 +641,7 @@ enum { PHI__TRANSFER_BODY_MOST = 65536 }; /* unread bytes kept for the decoder *
 
 enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
-/* The reader of a transfer: a run, or else an object, for which `wake` is called. Only transfers of
+/* The reader of a transfer: a run, or another object, whose `wake` is called. Only transfers of
    runs go through a tape. */
 typedef struct phi__transfer_owner {
     phi__run *run;
@@ -702,7 +702,7 @@ typedef struct phi__fetch_desc {
        phi__fetch_resume, and the deadline of silence is paused. */
     size_t (*on_body)(void *user_data, phi_str bytes);
     /* PHI_OK: the answer is complete, with any HTTP status. PHI_CANCELLED: the runtime closes.
-       `message` describes a failure without the request's secrets; valid during the call. */
+       `message` describes a failure without the request's secrets, and is valid during the call. */
     void (*on_end)(void *user_data, phi_status status, const char *message);
     void *user_data;
 } phi__fetch_desc;
@@ -886,14 +886,15 @@ typedef struct phi__tape_ops {
        played. stages: the transport reports stages. */
     void (*attach)(phi_tape *tape, phi_runtime *rt, const phi_transport *inner, bool stages);
     void (*detach)(phi_tape *tape); /* the runtime is freed */
-    /* The order in a step that lets input in: begin, the host's posts, rest, the input, let_in. */
+    /* A step that lets input in calls begin, reads the host's posts, calls rest, reads the input,
+       and calls let_in. */
     void (*begin)(phi_tape *tape);
     void (*posted)(phi_tape *tape); /* the host's posts were read */
     void (*let_in)(phi_tape *tape);
     uint64_t (*look_us)(phi_tape *tape); /* for values that are only displayed: not recorded */
-    /* The calls of tools. on_way: called before a call is started, or ended early; returns whether
-       a result is on its way, as it was when recorded. result: gets the result of a claimed
-       call. */
+    /* The calls of tools. on_way: called before a call is started or ended early. Returns true if a
+       result is on its way, or, when a tape is played, if one was at the recording. result: gets
+       the result of a claimed call. */
     bool (*on_way)(phi_tape *tape, const struct phi__toolcall *call, bool on_way);
     phi_status (*result)(phi_tape *tape, struct phi__toolcall *call, const phi_tool_result *result);
 } phi__tape_ops;
@@ -914,8 +915,8 @@ typedef struct phi__tape_recorder {
                  const phi_tool_result *part, bool progress);
 } phi__tape_recorder;
 
-/* Functions that only a played tape has. start: true if the tape has the result, so that the tool
-   must not be called. started: the tool's start has returned. */
+/* Functions that only a played tape has. start: returns true if the tape has the result; then the
+   tool must not be called. started: called when the tool's start has returned. */
 typedef struct phi__tape_player {
     void (*rest)(phi_tape *tape);
     bool (*start)(phi_tape *tape, struct phi__toolcall *call);
@@ -938,8 +939,9 @@ struct phi_tape {
 
 /* ---- run.c: runs and responses ---- */
 
-/* An order to start a run with prompts (user messages, copied), or, without prompts, at the end of
-   the history. Empty ids: a new loop id; the agent's last run is the parent. */
+/* An order to start a run with prompts (user messages, copied). Without prompts the run continues
+   the history. If the ids are empty, the run gets a new loop id, and its parent is the agent's last
+   run. */
 typedef struct phi__run_order {
     const phi_message *prompts;
     size_t prompt_count;
@@ -966,7 +968,7 @@ typedef struct phi__run_order {
 typedef struct phi__start {
     phi_trigger trigger; /* trigger of the run's first turn */
     bool emitted;        /* AGENT_START was emitted */
-    bool silent;         /* the run was refused before it began: no AFTER_LOOP */
+    bool silent;         /* the run was refused before it began, so AFTER_LOOP is not called */
 } phi__start;
 
 /* The run's messages in its log. */

@@ -1,10 +1,10 @@
 /* tools.c - the tool calls of a turn: created in the order of the answer, started as the mode says,
-   reported when they end, logged in call order. Also the repeat guard.
+   reported when they end, and logged in call order. Also the repeat guard.
 
    TOOL_END is emitted when a call ends. The call's result is logged as soon as the results of all
-   calls before it are logged. So the events follow time, but the log does not depend on time.
-   The stages of a call: begun, the BEFORE_TOOL hook, TOOL_START, the tool, a result, TOOL_END, the
-   AFTER_TOOL hook, the log. Both hooks may wait, for each call separately. */
+   calls before it are logged. So the events follow time, but the log does not depend on time. A
+   call passes these stages: it begins, the BEFORE_TOOL hook, TOOL_START, the tool, the result,
+   TOOL_END, the AFTER_TOOL hook, and the log. Both hooks may wait, for each call separately. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
@@ -13,7 +13,8 @@
 
 /* ---- checking a call's arguments against its tool's schema ---- */
 
-/* Removes nulls that stand for absent properties of a strict tool. PHI_OK or PHI_NO_MEMORY. */
+/* Removes nulls that stand for absent properties of a strict tool. Returns PHI_OK or
+   PHI_NO_MEMORY. */
 static phi_status phi__args_without_nulls(phi__toolcall *call) {
     phi_arena *arena = &call->run->arena;
     phi_memory *memory = arena->memory;
@@ -173,7 +174,8 @@ PHI__FN phi_tool_result phi__call_text(phi_content *content, phi_str text, bool 
     return result;
 }
 
-/* Returns a copy of the result. If `text` is set, it becomes the copy's content, stored in *one. */
+/* Returns a copy of the result. If `text` is set, the copy's content is this text, stored in
+   *one. */
 static phi_tool_result phi__call_whole(const phi_tool_result *result, phi_content *one) {
     phi_tool_result whole = *result;
     if (result->text == NULL) return whole;
@@ -566,7 +568,7 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
     handle.index = post->index;
     handle.gen = post->gen;
     phi__toolcall *call = phi__call_find(handle);
-    /* cancelled or freed after the post, or a tape starts the call later */
+    /* the call was cancelled or freed after the post, or a tape will start it later */
     if (call == NULL || phi__call_pending(handle)) return;
     phi_str text = post->text;
     if ((post->flag & (uint32_t)PHI__CALL_TERMINATED) != 0) text.len--;
@@ -839,8 +841,9 @@ static bool phi__tools_warn(phi__toolcall *call) {
     return phi__events_emit(call->run->agent, &event);
 }
 
-/* Counts a call for the repeat guard, even of an unknown tool. When a call is repeated too often,
-   the guard answers it in the tool's place, and the run ends with the turn. False: no memory. */
+/* Counts a call, even one of an unknown tool, for the repeat guard. When a call is repeated too
+   often, the guard answers it in the tool's place, and the run ends with the turn. False: no
+   memory. */
 static bool phi__tools_count(phi__toolcall *call) {
     phi__run *run = call->run;
     phi__agent *agent = run->agent;
@@ -916,7 +919,8 @@ static bool phi__tools_go(phi__toolcall *call) {
     return true;
 }
 
-/* Returns the text that answers all calls of this turn without running them. NULL: they are run. */
+/* Returns the text that answers all calls of this turn without running them. NULL: the calls are
+   run. */
 static const char *phi__tools_unrun(const phi__run *run) {
     const phi_texts *texts = run->agent->desc.texts;
     if (run->tools.answered) return phi__texts_get(texts, PHI_TEXT_RESULT_ANSWERED);
@@ -945,7 +949,8 @@ static bool phi__tools_over(phi__toolcall *call) {
     if (call->resumes) phi__call_resume(call);
     if (call->run->agent->slot == NULL) return false;
     if (!phi__tools_go(call) || call->run->agent->slot == NULL) return false;
-    /* A closed call lacks a result only if memory ran out. Try once more, or else the run ends. */
+    /* A closed call lacks a result only if memory ran out. Try once more. If that fails, the run
+       ends. */
     if (call->slot == NULL) phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
     if (call->result == NULL) return call->slot != NULL;
     if (!phi__tools_feature(call, PHI__POINT_CALL_ENDED)) return false;
@@ -966,8 +971,8 @@ static bool phi__tools_ready(const phi__run *run) {
     return run->tools.emitted < run->tools.next && front->after && front->result != NULL;
 }
 
-/* Logs the child run that made the result. A loop id begins with a session id and a dot, but the
-   host's own loop ids need not. */
+/* Logs the child run that made the result. A loop id of phi begins with a session id and a dot, but
+   a host's own loop id may have no dot. */
 static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result) {
     phi__child_run *spawn;
     if (call->child_loop_id.len == 0) return true;
@@ -1007,7 +1012,8 @@ static bool phi__tools_log(phi__run *run) {
     return true;
 }
 
-/* Advances each call as far as possible. *more: the slice was spent before the last call. */
+/* Advances each call as far as possible. *more is true if the slice was spent before the last
+   call. */
 static bool phi__tools_flush(phi__run *run, bool *more) {
     for (size_t i = run->tools.emitted; i < run->tools.next; i++) {
         bool over = run->tools.calls[i].after;
@@ -1045,7 +1051,8 @@ static bool phi__tools_checkpoint(const phi__run *run) {
            emitted % agent->desc.tool_options.batch == 0;
 }
 
-/* Begins calls as the mode allows, until the slice is spent. *more: more calls can begin. */
+/* Begins calls as the mode allows, until the slice is spent. *more is true if more calls can
+   begin. */
 static bool phi__tools_fill(phi__run *run, bool *more) {
     *more = false;
     while (run->tools.next < run->tools.count && phi__tools_may_start(run)) {

@@ -604,7 +604,8 @@ static bool phi__sources_make(phi__agent *agent, const phi_tool_source *const *g
 }
 
 /* Reads the sources' versions, and takes changed lists into agent->toolset. Must not be called
-   while tool calls are open. quiet: no PHI_EV_TOOLS_CHANGED. PHI_NO_MEMORY: nothing changed. */
+   while tool calls are open. quiet: emits no PHI_EV_TOOLS_CHANGED. PHI_NO_MEMORY: nothing
+   changed. */
 static phi_status phi__sources_refresh(phi__agent *agent, bool quiet) {
     phi__tool_sources *sources = agent->sources;
     bool changed = sources->recheck;
@@ -617,7 +618,8 @@ static phi_status phi__sources_refresh(phi__agent *agent, bool quiet) {
     return phi__sources_exchange(agent, agent->toolset.tools, agent->toolset.own, quiet);
 }
 
-/* Replaces the agent's own tools by checked ones. Calls no source. PHI_NO_MEMORY: no change. */
+/* Replaces the agent's own tools by checked ones. Calls no source. PHI_NO_MEMORY: nothing
+   changed. */
 static phi_status phi__sources_own(phi__agent *agent, const phi_tool *tools, size_t count) {
     phi__tool_sources *sources = agent->sources;
     for (size_t i = 0; i < sources->count; i++)

@@ -196,7 +196,8 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer handle, phi_status status,
     return PHI_OK;
 }
 
-/* Returns the tape that gets the transport's input first. NULL: no tape, or not a run's request. */
+/* Returns the tape that gets the transport's input first. NULL: there is no tape, or the request
+   does not belong to a run. */
 static phi_tape *phi__transfer_port_tape(phi_transfer handle) {
     const phi__transfer *t = phi__transfer_find(handle);
     return t != NULL && t->owner.run != NULL ? handle.rt->tape : NULL;

@@ -21,8 +21,8 @@ static bool phi__turn_unwanted(const phi__run *run) {
     return run->end.cancelled || run->end.stopping;
 }
 
-/* Emits the events of prompts that were not emitted yet: after the first TURN_START, or before a
-   run ends without a turn. A message that is not in memory any more gets no event. */
+/* Emits the missing events of the run's prompts: after the first TURN_START, or before a run ends
+   without a turn. A message that is not in memory any more gets no event. */
 static bool phi__turn_emit_prompts(phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     while (run->said.emitted_messages < thread->messages.count) {
@@ -971,8 +971,9 @@ static bool phi__end_settle(phi__run *run, const phi_failure *failure) {
     return true;
 }
 
-/* Lets a feature handle the failure: a request that is too long, or, with `whole`, a failure that
-   will not be tried again. Returns the next state, or ON if no feature handles it. */
+/* Lets a feature handle a failure. Without `whole`, the request is too long. With `whole`, the
+   attempt will not be tried again. Returns the next state, or ON if no feature handles the
+   failure. */
 static phi__state phi__end_offer(phi__run *run, bool whole) {
     phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_FAILED);
     moment.failure = run->attempt.fault;
@@ -1158,8 +1159,8 @@ static phi__state phi__turn_follow_up(phi__run *run, bool *wait) {
         return phi__hooks_next(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
                                wait);
     if (run->poll.pending.head != NULL) return PHI__RUN_TOP;
-    /* From here on nothing can be injected, because other threads see the agent as idle. Read once
-       more the input that these threads posted before. */
+    /* From here on nothing can be injected, because other threads see the agent as idle. Read the
+       input that these threads have posted until now. */
     phi__agent *agent = run->agent;
     phi__schedule_publish_state(agent, false);
     phi__posts_read_all(agent->rt);
@@ -1314,8 +1315,8 @@ static void phi__turn_advance(phi__run *run) {
 }
 
 /* With a tape, all input is processed slice by slice, and each run continues until it waits.
-   Otherwise the size of the slices would change what a host sees between two steps, and the order
-   of turns of runs that share a budget. */
+   Otherwise the size of the slices would change the order of turns of runs that share a budget, and
+   also what a host sees between two steps. */
 PHI__FN void phi__turn_advance_all(phi_runtime *rt) {
     phi__run *run;
     while ((run = phi__schedule_next_ready(rt)) != NULL) {

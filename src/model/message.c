@@ -45,7 +45,7 @@ static bool phi__citations_range(phi_citation *c, const phi_json *node, const ch
     return true;
 }
 
-/* Reads the range in a document: Anthropic's in the citation itself, Bedrock's in `location`. */
+/* Reads the range in a document. Anthropic has it in the citation itself, Bedrock in `location`. */
 static void phi__citations_place(phi_citation *c, const phi_json *node) {
     static const char *const places[] = {"documentChar", "documentPage", "documentChunk",
                                          "searchResultLocation"};

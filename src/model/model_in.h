@@ -36,9 +36,9 @@ PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message, 
    empty. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch);
 
-/* Writes a JSON text as a value on one line, with the key unless key is NULL. False: the text is
-   not JSON (or is a string, and strings_too is false), and nothing was written. If memory runs out
-   during the check, out->failed is set. */
+/* Writes a JSON text as a value on one line, with the key unless key is NULL. False: nothing was
+   written, because the text is not JSON, or because it is a string and strings_too is false. If
+   memory runs out during the check, out->failed is set. */
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
                                    phi_arena *scratch);
 

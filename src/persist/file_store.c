@@ -713,7 +713,8 @@ static phi_status phi__tfile_more(phi__tfile_scan *s) {
     return PHI_OK;
 }
 
-/* Returns the next line without its line break. PHI_NOT_FOUND: no line break; *line is the rest. */
+/* Returns the next line without its line break. PHI_NOT_FOUND: there is no further line break, and
+   *line is the rest. */
 static phi_status phi__tfile_next(phi__tfile_scan *s, phi_str *line) {
     size_t seen = 0;
     for (;;) {
@@ -948,7 +949,8 @@ static phi_status phi__tfile_check(const phi_str *entries, size_t count, phi__st
     return PHI_TOO_BIG;
 }
 
-/* Opens the thread's file, finds its end and cuts off torn lines. PHI_NOT_FOUND: no file. */
+/* Opens the thread's file, finds its end and cuts off torn lines. PHI_NOT_FOUND: there is no
+   file. */
 static phi_status phi__tfile_open(phi__tfile_write *w, phi__disk_how how) {
     const phi__disk *disk = &w->fs->disk;
     phi__disk_info info;

@@ -180,8 +180,9 @@ static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
     return PHI_OK;
 }
 
-/* Called if the store has more entries than it acknowledged, as after an append that failed but was
-   stored. Stored entries that equal entries of the thread count as written. */
+/* Called if the store has more entries than it acknowledged, for example after an append that
+   failed although it was stored. Stored entries that equal entries of the thread count as
+   written. */
 static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t words_size) {
     phi__journal *journal = thread->journal;
     uint64_t before = journal->stored;

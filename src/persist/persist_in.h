@@ -44,7 +44,7 @@ PHI__FN phi_status phi__get_rewrite(phi__entry_reader *reader, const phi_json *h
                                     phi_rewrite *out);
 
 /* Reads all evicted entries back from the store; pointers to entries in memory stay valid. PHI_OK:
-   all entries are in memory. After another status (PHI_NO_MEMORY, the store's) nothing changed. */
+   all entries are in memory. PHI_NO_MEMORY or an error of the store: nothing changed. */
 PHI__FN phi_status phi__recall(const phi_thread *thread);
 
 /* Returns message i of the active lane, and recalls the log if the message is evicted. NULL: there

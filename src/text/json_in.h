@@ -99,13 +99,13 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
 }
 
 /* Returns the length of the escape at the backslash `at`: 2, 6, or 12 for a surrogate pair. Sets
-   *code to its code point, or to a lone surrogate. 0: no escape, or it is cut. */
+   code to its code point, or to a lone surrogate. Returns 0 if the escape is wrong or cut off. */
 PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *code);
 
 /* Unescapes about `most` bytes of [at, end) to *to, and advances *to. Takes at least one byte, only
-   whole sequences, and at most `most` + PHI__JSON_RUN_MORE bytes. Writes at most three times as
-   many. Bad bytes become U+FFFD; without them it never writes more than it takes, so it may work in
-   place. Returns the first byte that was not taken. */
+   whole sequences, and at most `most` + PHI__JSON_RUN_MORE bytes. Bad bytes become U+FFFD, so up to
+   three times as many bytes are written. Without bad bytes no more bytes are written than taken, so
+   the function may work in place. Returns the first byte that was not taken. */
 #define PHI__JSON_RUN_MORE 12
 PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end, size_t most,
                                                 char **to);

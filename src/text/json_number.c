@@ -262,7 +262,7 @@ static inline bool phi__number_digit(const char *at, const char *end) {
     return at < end && (unsigned)((unsigned char)*at - '0') < 10;
 }
 
-/* Reads a decimal from its first digit. It has more than 19 digits, a point or an exponent. */
+/* Reads a decimal that has more than 19 digits, a point or an exponent, from its first digit. */
 static const char *phi__number_decimal_read(const char *at, const char *end, phi__json_decimal *d,
                                             const char **bad) {
     const char *point = NULL;

@@ -65,7 +65,7 @@ static const char *phi__json_write_special(const char *at, const char *end, bool
 #define PHI__JSON_ESCAPE_SLICE 256u
 #define PHI__JSON_OVER 16u /* bytes that may be written past the end */
 
-/* Copies bytes while they are plain. May write up to PHI__JSON_OVER bytes too many. */
+/* Copies bytes while they are plain. May write up to PHI__JSON_OVER bytes after the copied ones. */
 static inline const char *phi__json_write_copy_plain(const char *at, const char *end, char **to) {
     char *out = *to;
 #if defined(__SSE2__)

@@ -190,7 +190,8 @@ static bool phi__schema_know(phi__schema *c, const phi_json *object) {
     return true;
 }
 
-/* Returns the member that phi__json_get_n would find. NULL: no such member, or too much work. */
+/* Returns the member that phi__json_get_n would find. NULL: there is no such member, or the search
+   is too much work. */
 static const phi_json *phi__schema_member(phi__schema *c, const phi_json *object, phi_str key) {
     if (phi_json_count(object) > PHI__SCHEMA_SMALL && phi_json_is(object, PHI_JSON_OBJECT) &&
         phi__schema_know(c, object)) {
@@ -241,7 +242,8 @@ static const phi_json *phi__schema_follow(phi__schema *c, phi_str ref) {
     return at;
 }
 
-/* Returns the schema that "#" or "#/a/b" names. NULL: none, or in another document. */
+/* Returns the schema that "#" or "#/a/b" names. NULL: there is no such schema, or it is in another
+   document. */
 static const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
     phi__schema_ref *known =
         &c->refs[((uintptr_t)ref.at >> 4 ^ (uintptr_t)ref.at >> 9) & (PHI__SCHEMA_REFS - 1)];

@@ -88,8 +88,8 @@ typedef struct phi__json_reader {
     phi_parse_error error;
 } phi__json_reader;
 
-/* Begins to read a text, which is borrowed until the result (with PHI_JSON_BORROW, as long as the
-   tree). max_depth limits nesting (default 512, at most PHI_JSON_MAX_DEPTH). */
+/* Begins to read a text. The text is borrowed until the result, or, with PHI_JSON_BORROW, as long
+   as the tree is used. max_depth limits nesting (default 512, at most PHI_JSON_MAX_DEPTH). */
 PHI__FN void phi__json_read_begin(phi__json_reader *reader, phi_arena *arena, phi_str text,
                                   uint32_t flags, uint32_t max_depth);
 
@@ -194,7 +194,8 @@ typedef struct phi__json_number {
 } phi__json_number;
 
 /* Reads a number in JSON's grammar at the start of [at, end). Returns the byte after the number.
-   NULL: no number; *bad is the first wrong byte, or `at` if no double can hold the value. */
+   NULL: there is no number, and *bad is the first wrong byte; or no double can hold the value, and
+   *bad is `at`. */
 PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__json_number *out,
                                           const char **bad);
 
@@ -212,8 +213,8 @@ typedef struct phi__json_step {
     bool is_index;
 } phi__json_step;
 
-/* Reads the next step of a path such as "a.b[0].c", and advances *path. False: the path has no more
-   steps (then *path is 0 there) or is malformed. */
+/* Reads the next step of a path such as "a.b[0].c", and advances *path. False: the path is
+   malformed, or *path is at its end and there are no more steps. */
 PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step);
 
 /* A value in a JSON text that was not parsed yet. */
@@ -223,14 +224,15 @@ typedef struct phi__json_found {
     bool escaped; /* the string has escapes */
 } phi__json_found;
 
-/* Finds the value at a path (see phi_json_path) by scanning the text: arrays up to the item,
-   objects to their end, because the last of several equal keys counts. PHI_OK, PHI_NOT_FOUND,
-   PHI_BAD_ARG (a malformed path), or PHI_PARSE if the scanned text is broken. In skipped values
-   only brackets and the ends of strings are checked. */
+/* Finds the value at a path (see phi_json_path) by scanning the text. An array is scanned up to the
+   item. An object is scanned to its end, because the last of several equal keys counts. Returns
+   PHI_OK, PHI_NOT_FOUND, PHI_BAD_ARG if the path is malformed, or PHI_PARSE if the scanned text is
+   broken. In skipped values only brackets and the ends of strings are checked. */
 PHI__FN phi_status phi__json_cursor_find(phi_str text, const char *path, phi__json_found *out);
 
-/* Return the found value as a number, or as a text: borrowed, or unescaped into the arena. Bad
-   UTF-8 and lone surrogates become U+FFFD. False: no memory, another type, or it does not fit. */
+/* Return the found value as a number or as a text. A text is borrowed, or unescaped into the arena.
+   Bad UTF-8 and lone surrogates become U+FFFD. False: there is no memory, the value has another
+   type, or the number does not fit. */
 PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found *found,
                                         phi_str *out);
 PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out);
@@ -285,7 +287,8 @@ PHI__FN bool phi__json_cursor_in_array(phi__json_cursor *c, phi_str text);
    bad. */
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key);
 
-/* True if there is an item, which must be consumed next. False: the array ended, or is bad. */
+/* True if there is an item, which must be consumed next. False: the array ended, or the text is
+   bad. */
 PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c);
 
 /* Consumes the next item and returns its whole text. */
@@ -295,7 +298,8 @@ PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c);
 /* Consumes the next value and returns its whole text. */
 PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out);
 
-/* Consume the next value. False: another type, too large, or broken; *out is unchanged. */
+/* Consume the next value. False: the value is broken, too large or of another type, and *out is
+   unchanged. */
 PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out);
 PHI__FN bool phi__json_cursor_take_i64(phi__json_cursor *c, int64_t *out); /* accepts 3.0 too */
 PHI__FN bool phi__json_cursor_take_u64(phi__json_cursor *c, uint64_t *out);
@@ -392,10 +396,10 @@ PHI__FN void phi__json_fields_init(phi__json_fields *f, phi_memory *memory);
 /* leaves *f as after init; may be called twice */
 PHI__FN void phi__json_fields_free(phi__json_fields *f);
 
-/* Returns the next value of a growing JSON text. `text` is all of the text so far. 1: a value;
-   *path is its JSON Pointer (RFC 6901), valid until the next call, and *value is its text
-   (unchanged; a string has its quotes). 0: more text is needed. PHI_PARSE: the text is no JSON.
-   After PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY there are no more values. */
+/* Returns the next value of a growing JSON text. `text` is all of the text so far. Returns 1 for a
+   value: path is its JSON Pointer (RFC 6901), valid until the next call, and *value is its text
+   (unchanged; a string has its quotes). Returns 0 if more text is needed, or PHI_PARSE if the text
+   is no JSON. After PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY there are no more values. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
 typedef struct phi__json_index {
@@ -539,8 +543,9 @@ PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
                                      phi_schema_error *error);
 
 /* Checks a schema. PHI_OK: it is well formed and fully supported. PHI_UNSUPPORTED: a restricting
-   keyword is not supported, as in: schema.properties.path: "pattern" is not supported. PHI_PARSE:
-   malformed; PHI_TOO_BIG: nested too deeply. */
+   keyword is not supported. The message is then, for example: schema.properties.path: "pattern" is
+   not supported. PHI_PARSE: the schema is malformed. PHI_TOO_BIG: the schema is nested too
+   deeply. */
 PHI__FN phi_status phi__schema_valid(const phi_json *schema, phi_schema_error *error);
 
 /* True if a key equals a step of a JSON Pointer, in which ~1 is a slash and ~0 a tilde. */
@@ -595,8 +600,8 @@ PHI__FN void phi__sse_resume_with(phi__sse *sse, phi__sse_resume *resume);
    earlier bytes. */
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len);
 
-/* 1: an event; 0: more bytes are needed; PHI_TOO_BIG, PHI_NO_MEMORY: the parser can only be
-   freed. */
+/* Returns 1 for an event, or 0 if more bytes are needed. After PHI_TOO_BIG or PHI_NO_MEMORY the
+   parser can only be freed. */
 PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out);
 
 /* Call this after the last byte, when next has returned 0. Works like next, but also returns an
