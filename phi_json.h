@@ -65,11 +65,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE_BASE
-#if PHI__PUB_BASE_BASE != 0x8f20b85e
+#if PHI__PUB_BASE_BASE != 0x164e8dfe
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_BASE_BASE 0x8f20b85e
+#define PHI__PUB_BASE_BASE 0x164e8dfe
 
 /* ---- src/base/base.h ---- */
 
@@ -87,7 +87,8 @@
 #define PHI_VERSION "0.1.0"
 #define PHI_VERSION_NUMBER 100 /* major * 10000 + minor * 100 + patch */
 
-/* Linkage of the public functions: extern, or static with PHI_STATIC, or your own definition. */
+/* Linkage of the public functions: extern by default, static with PHI_STATIC, or your definition of
+   PHI_API. */
 #ifndef PHI_API
 #if defined(PHI_STATIC)
 #if defined(__GNUC__)
@@ -276,11 +277,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE_ARENA */
 
 #ifdef PHI__PUB_TEXT_JSON
-#if PHI__PUB_TEXT_JSON != 0xb028656a
+#if PHI__PUB_TEXT_JSON != 0x226ade26
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_TEXT_JSON 0xb028656a
+#define PHI__PUB_TEXT_JSON 0x226ade26
 
 #ifdef __cplusplus
 extern "C" {
@@ -364,7 +365,7 @@ PHI_API phi_arena *phi_json_arena(phi_json *root);
 /* Reads one JSON text into an arena; flags are as for phi_json_load. PHI_OK: *out is the root.
    PHI_PARSE, PHI_TOO_BIG, PHI_NO_MEMORY: *error (if error is not NULL) says why, *out is NULL, and
    the arena is reset to its state before the call. `text` is borrowed until return; with
-   PHI_JSON_BORROW, as long as the tree. */
+   PHI_JSON_BORROW it is borrowed as long as the tree lives. */
 PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
                                   phi_parse_error *error);
 
@@ -449,11 +450,11 @@ PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_TEXT_JSON */
 
 #ifdef PHI__PUB_TEXT_SCHEMA
-#if PHI__PUB_TEXT_SCHEMA != 0x9b79df03
+#if PHI__PUB_TEXT_SCHEMA != 0xb0e31128
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_TEXT_SCHEMA 0x9b79df03
+#define PHI__PUB_TEXT_SCHEMA 0xb0e31128
 
 #ifdef __cplusplus
 extern "C" {
@@ -474,7 +475,7 @@ extern "C" {
    bounds gives PHI_TOO_BIG, never a hang or a crash. A value is checked only once against a schema,
    however often the schema refers to itself. To compare the names of an object of n members with a
    schema of m properties takes n x m units of work; 16,000,000 units are allowed (docs/limits.md).
-   When phi itself checks arguments, answers and results, it looks up names in a table. */
+   phi's own checks of arguments, answers and results need less: they look up names in a table. */
 
 /* Why a value does not fit, for a model: "arguments.path: expected string, got number". */
 typedef struct phi_schema_error {
@@ -493,11 +494,11 @@ PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *valu
 #endif /* PHI__PUB_TEXT_SCHEMA */
 
 #ifdef PHI__PUB_FORMATS_READER
-#if PHI__PUB_FORMATS_READER != 0xf1294f73
+#if PHI__PUB_FORMATS_READER != 0xb5471f61
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_READER 0xf1294f73
+#define PHI__PUB_FORMATS_READER 0xb5471f61
 
 #ifdef __cplusplus
 extern "C" {
@@ -521,12 +522,13 @@ extern "C" {
 typedef struct phi_reader phi_reader;
 
 /* Makes a reader of JSON with the flags of phi_json_parse. `text` is borrowed until
-   phi_reader_result(); with PHI_JSON_BORROW, as long as the tree is used. */
+   phi_reader_result(), or with PHI_JSON_BORROW as long as the tree is used. */
 PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t flags);
 
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+/* Reads about `units` bytes, at least one. Returns PHI_BUSY while there is more to read. */
 PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units);
-/* Returns the last status of advance, with the tree or the error. `out` and `error` may be NULL. */
+/* Returns the last status of phi_reader_advance, and sets *out to the tree and *error to the error.
+   `out` and `error` may be NULL. */
 PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
                                      phi_parse_error *error);
 
@@ -536,11 +538,11 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #endif /* PHI__PUB_FORMATS_READER */
 
 #ifdef PHI__PUB_FORMATS_TOML
-#if PHI__PUB_FORMATS_TOML != 0x07a30625
+#if PHI__PUB_FORMATS_TOML != 0xa40c88f7
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_TOML 0x07a30625
+#define PHI__PUB_FORMATS_TOML 0xa40c88f7
 
 #ifdef __cplusplus
 extern "C" {
@@ -620,8 +622,8 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text);
    in braces and objects in arrays of other values. Arrays of objects become arrays of tables. Text
    of several lines is written in three quotes. Bytes that are not UTF-8 become U+FFFD. Duplicate
    keys are written, but phi_toml_parse refuses a text with them. flags: PHI_TOML_SKIP_NULLS.
-   PHI_BAD_ARG: the node is no object. PHI_UNSUPPORTED: there is a null, or an integer beyond
-   INT64_MAX, which TOML does not have. PHI_TOO_BIG: the tree is nested beyond PHI_JSON_MAX_DEPTH.
+   PHI_BAD_ARG: the node is no object. PHI_UNSUPPORTED: the tree has a null or an integer beyond
+   INT64_MAX, and TOML has neither. PHI_TOO_BIG: the tree is nested beyond PHI_JSON_MAX_DEPTH. Also
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
@@ -632,11 +634,11 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_TOML */
 
 #ifdef PHI__PUB_FORMATS_YAML
-#if PHI__PUB_FORMATS_YAML != 0x8dc6ce14
+#if PHI__PUB_FORMATS_YAML != 0x52a4b3a5
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_YAML 0x8dc6ce14
+#define PHI__PUB_FORMATS_YAML 0x52a4b3a5
 
 #ifdef __cplusplus
 extern "C" {
@@ -656,9 +658,9 @@ extern "C" {
    plain scalar. JSON is read as well. Anything that the tree cannot hold is an error: a key that is
    a collection or missing, a second document, a tag of another schema. Duplicate keys are errors,
    too: see docs/yaml.md. A key becomes its text (200 becomes "200"). A text without a document is
-   null. An alias becomes a copy of its node, and counts against a limit; copies share their texts.
-   .inf and .nan become doubles. A text of 4 GiB - 1 bytes or more, or a key of 16 MiB or more, is
-   PHI_TOO_BIG.
+   null. An alias becomes a copy of its node. Copies share their texts, and count against the limits
+   of phi_yaml_desc. .inf and .nan become doubles. A text of 4 GiB - 1 bytes or more, or a key of 16
+   MiB or more, is PHI_TOO_BIG.
    Threads: one thread at a time may use a tree. */
 
 /* ---- reading ---- */
@@ -689,9 +691,9 @@ PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
 
 /* Writes a tree into the arena as YAML in block style that reads back equal. *out is
    NUL-terminated; its length does not count the terminator. Text of several lines becomes a literal
-   block. Text that a reader could take for something else is quoted. flags: 0. Bytes that are not
-   UTF-8 become U+FFFD. Duplicate keys are written, but phi_yaml_parse refuses a text with them.
-   PHI_TOO_BIG: the tree is nested beyond PHI_JSON_MAX_DEPTH. PHI_NO_MEMORY. */
+   block. Text that a reader could take for something else is quoted. `flags` must be 0. Bytes that
+   are not UTF-8 become U+FFFD. Duplicate keys are written, but phi_yaml_parse refuses a text with
+   them. PHI_TOO_BIG: the tree is nested beyond PHI_JSON_MAX_DEPTH. Also PHI_NO_MEMORY. */
 PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
 
@@ -716,11 +718,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xb493c8c1
+#if PHI__IMP_BASE != 0x3b84d357
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xb493c8c1
+#define PHI__IMP_BASE 0x3b84d357
 
 /* ---- src/base/base_in.h ---- */
 
@@ -857,10 +859,12 @@ PHI__FN phi_str phi__str_trim(phi_str s);
 /* Writes sixteen hexadecimal digits in lower case and a terminator. */
 PHI__FN void phi__hash_hex(uint64_t n, char out[17]);
 
-/* Reads sixteen digits as phi__hash_hex writes them. 0: there are fewer, or another character. */
+/* Reads sixteen digits as phi__hash_hex writes them. 0: there are fewer digits, or there is another
+   character. */
 PHI__FN uint64_t phi__hash_of_hex(phi_str digits);
 
-/* Reads a whole decimal number. False: empty, other bytes, or overflow. */
+/* Reads a whole decimal number. False: the text is empty, has other bytes, or has a number that is
+   too large. */
 PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out);
 
 /* Makes bytes safe for a terminal, in place. The result is valid UTF-8 without control characters
@@ -880,17 +884,18 @@ PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 /* Allocates bytes like phi_arena_alloc, but does not align them. */
 PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
 
-/* Frees all memory that was handed out, but keeps the blocks for later use. Frees blocks that an
-   earlier rewind kept if they were not used since. For work that is repeated at about the same
-   size, such as turns. */
+/* Frees all memory that was handed out, but keeps the blocks for later use. Kept blocks that were
+   not used since the last rewind are freed. For work that is repeated at about the same size, such
+   as turns. */
 PHI__FN void phi__arena_rewind(phi_arena *arena);
 
 /* Returns the bytes of all blocks in use. */
 PHI__FN size_t phi__arena_taken(const phi_arena *arena);
 
 /* Makes room for one more element in the array `old` of the arena, which has `count` elements of
-   `size` bytes and room for *cap. A full array is copied to one of twice the room (at least 4);
-   the old array stays until the arena is reset. NULL: no memory, and *cap is unchanged. */
+   `size` bytes and room for *cap elements. A full array is copied to an array with twice the room
+   (at least 4); the old array stays until the arena is reset. NULL: no memory, and *cap is
+   unchanged. */
 PHI__FN void *phi__arena_grow(phi_arena *arena, void *old, size_t count, size_t *cap, size_t size);
 
 /* Copies `s` with a terminator, which is not counted. False: no memory, and *out is unchanged. */
@@ -951,12 +956,13 @@ typedef struct phi__url {
 /* Splits a URL into its parts. False: the URL has no "://", and is split like "host/path". */
 PHI__FN bool phi__url_split(phi_str url, phi__url *out);
 
-/* True if the URL's host is `host` or a subdomain of it, as "eu.api.example" of "api.example". */
+/* True if the URL's host is `host` or a subdomain of it, such as "eu.api.example" for
+   "api.example". */
 PHI__FN bool phi__url_is_at(phi_str url, const char *host);
 
 /* Resolves the reference `to` against `base` and appends the result without its fragment (RFC 3986
-   5.2, but of the dot segments only one leading "./" is removed). False: no memory, an empty
-   reference, or a relative reference without a valid base. */
+   5.2, but of the dot segments only one leading "./" is removed). False: there is no memory, the
+   reference is empty, or it is relative and the base is not valid. */
 PHI__FN bool phi__url_resolve(phi__buf *out, phi_str base, phi_str to);
 
 typedef struct phi__link {
@@ -1012,8 +1018,8 @@ typedef struct phi__map {
     size_t cap, count; /* cap: a power of two, or 0 */
 } phi__map;
 
-/* Returns a hash of a text whose low and high bits are both usable. A seed that differs in each run
-   (such as an address) prevents others from preparing texts that collide. */
+/* Returns a hash of a text. The low and the high bits of the hash are both usable. A seed that
+   differs in each run (such as an address) prevents others from preparing texts that collide. */
 PHI__FN uint64_t phi__map_hash(uint64_t seed, phi_str text);
 
 /* Allocates nothing yet. */
@@ -1163,9 +1169,9 @@ PHI__FN size_t phi__utf8_valid(phi_str s);
 /* Returns the greatest length up to `most` that does not cut a sequence of valid UTF-8. */
 PHI__FN size_t phi__utf8_cut(phi_str s, size_t most);
 
-/* For bytes at `at` that do not begin a valid sequence: returns how many of them become one U+FFFD.
-   That is the maximal subpart, as in the WHATWG's decoder: the longest prefix of a valid sequence,
-   or else one byte. */
+/* Returns how many of the bytes at `at`, which do not begin a valid sequence, become one U+FFFD.
+   These bytes are the maximal subpart, as in the WHATWG's decoder: the longest prefix of a valid
+   sequence, or else one byte. */
 PHI__FN size_t phi__utf8_bad(const char *at, const char *end);
 
 /* Appends s. Each maximal subpart that is not valid UTF-8 becomes U+FFFD. */
@@ -1182,8 +1188,8 @@ enum { PHI__DATE_BYTES = 25 }; /* longest text with its terminator */
    the length. */
 PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]);
 
-/* Reads a time in RFC 3339, with any fraction (cut to milliseconds) and any offset. False: not such
-   a time, and *ms is unchanged. */
+/* Reads a time in RFC 3339, with any fraction (cut to milliseconds) and any offset. False: the text
+   is no such time, and *ms is unchanged. */
 PHI__FN bool phi__date_get(phi_str text, int64_t *ms);
 
 /* ---- src/base/arena.c ---- */
@@ -2289,8 +2295,8 @@ PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZ
 
 /* url.c - splits URLs, and resolves references. */
 
-/* Returns the end of the authority that begins at `at`, or if `path` is true the end of the
-   path. */
+/* Returns the end of the authority that begins at `at`, or, if `path` is true, of the path that
+   begins there. */
 static size_t phi__url_end(phi_str url, size_t at, bool path) {
     while (at < url.len && url.at[at] != '?' && url.at[at] != '#' && (path || url.at[at] != '/'))
         at++;
@@ -2626,11 +2632,11 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x4763dd74
+#if PHI__IMP_TEXT != 0x77637cc4
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x4763dd74
+#define PHI__IMP_TEXT 0x77637cc4
 
 /* ---- src/text/text_in.h ---- */
 
@@ -2718,8 +2724,8 @@ typedef struct phi__json_reader {
     phi_parse_error error;
 } phi__json_reader;
 
-/* Begins to read a text, which is borrowed until the result (with PHI_JSON_BORROW, as long as the
-   tree). max_depth limits nesting (default 512, at most PHI_JSON_MAX_DEPTH). */
+/* Begins to read a text. The text is borrowed until the result, or, with PHI_JSON_BORROW, as long
+   as the tree is used. max_depth limits nesting (default 512, at most PHI_JSON_MAX_DEPTH). */
 PHI__FN void phi__json_read_begin(phi__json_reader *reader, phi_arena *arena, phi_str text,
                                   uint32_t flags, uint32_t max_depth);
 
@@ -2824,7 +2830,8 @@ typedef struct phi__json_number {
 } phi__json_number;
 
 /* Reads a number in JSON's grammar at the start of [at, end). Returns the byte after the number.
-   NULL: no number; *bad is the first wrong byte, or `at` if no double can hold the value. */
+   NULL: there is no number, and *bad is the first wrong byte; or no double can hold the value, and
+   *bad is `at`. */
 PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__json_number *out,
                                           const char **bad);
 
@@ -2842,8 +2849,8 @@ typedef struct phi__json_step {
     bool is_index;
 } phi__json_step;
 
-/* Reads the next step of a path such as "a.b[0].c", and advances *path. False: the path has no more
-   steps (then *path is 0 there) or is malformed. */
+/* Reads the next step of a path such as "a.b[0].c", and advances *path. False: the path is
+   malformed, or *path is at its end and there are no more steps. */
 PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step);
 
 /* A value in a JSON text that was not parsed yet. */
@@ -2853,14 +2860,15 @@ typedef struct phi__json_found {
     bool escaped; /* the string has escapes */
 } phi__json_found;
 
-/* Finds the value at a path (see phi_json_path) by scanning the text: arrays up to the item,
-   objects to their end, because the last of several equal keys counts. PHI_OK, PHI_NOT_FOUND,
-   PHI_BAD_ARG (a malformed path), or PHI_PARSE if the scanned text is broken. In skipped values
-   only brackets and the ends of strings are checked. */
+/* Finds the value at a path (see phi_json_path) by scanning the text. An array is scanned up to the
+   item. An object is scanned to its end, because the last of several equal keys counts. Returns
+   PHI_OK, PHI_NOT_FOUND, PHI_BAD_ARG if the path is malformed, or PHI_PARSE if the scanned text is
+   broken. In skipped values only brackets and the ends of strings are checked. */
 PHI__FN phi_status phi__json_cursor_find(phi_str text, const char *path, phi__json_found *out);
 
-/* Return the found value as a number, or as a text: borrowed, or unescaped into the arena. Bad
-   UTF-8 and lone surrogates become U+FFFD. False: no memory, another type, or it does not fit. */
+/* Return the found value as a number or as a text. A text is borrowed, or unescaped into the arena.
+   Bad UTF-8 and lone surrogates become U+FFFD. False: there is no memory, the value has another
+   type, or the number does not fit. */
 PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found *found,
                                         phi_str *out);
 PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out);
@@ -2915,7 +2923,8 @@ PHI__FN bool phi__json_cursor_in_array(phi__json_cursor *c, phi_str text);
    bad. */
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key);
 
-/* True if there is an item, which must be consumed next. False: the array ended, or is bad. */
+/* True if there is an item, which must be consumed next. False: the array ended, or the text is
+   bad. */
 PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c);
 
 /* Consumes the next item and returns its whole text. */
@@ -2925,7 +2934,8 @@ PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c);
 /* Consumes the next value and returns its whole text. */
 PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out);
 
-/* Consume the next value. False: another type, too large, or broken; *out is unchanged. */
+/* Consume the next value. False: the value is broken, too large or of another type, and *out is
+   unchanged. */
 PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out);
 PHI__FN bool phi__json_cursor_take_i64(phi__json_cursor *c, int64_t *out); /* accepts 3.0 too */
 PHI__FN bool phi__json_cursor_take_u64(phi__json_cursor *c, uint64_t *out);
@@ -3022,10 +3032,10 @@ PHI__FN void phi__json_fields_init(phi__json_fields *f, phi_memory *memory);
 /* leaves *f as after init; may be called twice */
 PHI__FN void phi__json_fields_free(phi__json_fields *f);
 
-/* Returns the next value of a growing JSON text. `text` is all of the text so far. 1: a value;
-   *path is its JSON Pointer (RFC 6901), valid until the next call, and *value is its text
-   (unchanged; a string has its quotes). 0: more text is needed. PHI_PARSE: the text is no JSON.
-   After PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY there are no more values. */
+/* Returns the next value of a growing JSON text. `text` is all of the text so far. Returns 1 for a
+   value: path is its JSON Pointer (RFC 6901), valid until the next call, and *value is its text
+   (unchanged; a string has its quotes). Returns 0 if more text is needed, or PHI_PARSE if the text
+   is no JSON. After PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY there are no more values. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
 typedef struct phi__json_index {
@@ -3169,8 +3179,9 @@ PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
                                      phi_schema_error *error);
 
 /* Checks a schema. PHI_OK: it is well formed and fully supported. PHI_UNSUPPORTED: a restricting
-   keyword is not supported, as in: schema.properties.path: "pattern" is not supported. PHI_PARSE:
-   malformed; PHI_TOO_BIG: nested too deeply. */
+   keyword is not supported. The message is then, for example: schema.properties.path: "pattern" is
+   not supported. PHI_PARSE: the schema is malformed. PHI_TOO_BIG: the schema is nested too
+   deeply. */
 PHI__FN phi_status phi__schema_valid(const phi_json *schema, phi_schema_error *error);
 
 /* True if a key equals a step of a JSON Pointer, in which ~1 is a slash and ~0 a tilde. */
@@ -3225,8 +3236,8 @@ PHI__FN void phi__sse_resume_with(phi__sse *sse, phi__sse_resume *resume);
    earlier bytes. */
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len);
 
-/* 1: an event; 0: more bytes are needed; PHI_TOO_BIG, PHI_NO_MEMORY: the parser can only be
-   freed. */
+/* Returns 1 for an event, or 0 if more bytes are needed. After PHI_TOO_BIG or PHI_NO_MEMORY the
+   parser can only be freed. */
 PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out);
 
 /* Call this after the last byte, when next has returned 0. Works like next, but also returns an
@@ -3332,13 +3343,13 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
 }
 
 /* Returns the length of the escape at the backslash `at`: 2, 6, or 12 for a surrogate pair. Sets
-   *code to its code point, or to a lone surrogate. 0: no escape, or it is cut. */
+   code to its code point, or to a lone surrogate. Returns 0 if the escape is wrong or cut off. */
 PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *code);
 
 /* Unescapes about `most` bytes of [at, end) to *to, and advances *to. Takes at least one byte, only
-   whole sequences, and at most `most` + PHI__JSON_RUN_MORE bytes. Writes at most three times as
-   many. Bad bytes become U+FFFD; without them it never writes more than it takes, so it may work in
-   place. Returns the first byte that was not taken. */
+   whole sequences, and at most `most` + PHI__JSON_RUN_MORE bytes. Bad bytes become U+FFFD, so up to
+   three times as many bytes are written. Without bad bytes no more bytes are written than taken, so
+   the function may work in place. Returns the first byte that was not taken. */
 #define PHI__JSON_RUN_MORE 12
 PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end, size_t most,
                                                 char **to);
@@ -5162,7 +5173,7 @@ static inline bool phi__number_digit(const char *at, const char *end) {
     return at < end && (unsigned)((unsigned char)*at - '0') < 10;
 }
 
-/* Reads a decimal from its first digit. It has more than 19 digits, a point or an exponent. */
+/* Reads a decimal that has more than 19 digits, a point or an exponent, from its first digit. */
 static const char *phi__number_decimal_read(const char *at, const char *end, phi__json_decimal *d,
                                             const char **bad) {
     const char *point = NULL;
@@ -6207,7 +6218,7 @@ static const char *phi__json_write_special(const char *at, const char *end, bool
 #define PHI__JSON_ESCAPE_SLICE 256u
 #define PHI__JSON_OVER 16u /* bytes that may be written past the end */
 
-/* Copies bytes while they are plain. May write up to PHI__JSON_OVER bytes too many. */
+/* Copies bytes while they are plain. May write up to PHI__JSON_OVER bytes after the copied ones. */
 static inline const char *phi__json_write_copy_plain(const char *at, const char *end, char **to) {
     char *out = *to;
 #if defined(__SSE2__)
@@ -6936,7 +6947,8 @@ static bool phi__schema_know(phi__schema *c, const phi_json *object) {
     return true;
 }
 
-/* Returns the member that phi__json_get_n would find. NULL: no such member, or too much work. */
+/* Returns the member that phi__json_get_n would find. NULL: there is no such member, or the search
+   is too much work. */
 static const phi_json *phi__schema_member(phi__schema *c, const phi_json *object, phi_str key) {
     if (phi_json_count(object) > PHI__SCHEMA_SMALL && phi_json_is(object, PHI_JSON_OBJECT) &&
         phi__schema_know(c, object)) {
@@ -6987,7 +6999,8 @@ static const phi_json *phi__schema_follow(phi__schema *c, phi_str ref) {
     return at;
 }
 
-/* Returns the schema that "#" or "#/a/b" names. NULL: none, or in another document. */
+/* Returns the schema that "#" or "#/a/b" names. NULL: there is no such schema, or it is in another
+   document. */
 static const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
     phi__schema_ref *known =
         &c->refs[((uintptr_t)ref.at >> 4 ^ (uintptr_t)ref.at >> 9) & (PHI__SCHEMA_REFS - 1)];
@@ -7764,11 +7777,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x9f4df4d8
+#if PHI__IMP_FORMATS != 0x7e8126a3
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x9f4df4d8
+#define PHI__IMP_FORMATS 0x7e8126a3
 
 /* ---- src/formats/formats_in.h ---- */
 
@@ -7909,8 +7922,8 @@ static inline unsigned phi__reader_digit(char c) {
 /* Returns a zeroed node. `left` bytes of the text are still unread. NULL: no memory. */
 PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left, uint32_t meta);
 
-/* Makes room at *to for `more` bytes and a terminator, and moves the text from *text on there. At
-   most `left` bytes will follow. False if there is no memory. */
+/* Makes room at *to for `more` bytes and a terminator. Moves the text that begins at *text to the
+   new room. At most `left` bytes will follow. False if there is no memory. */
 PHI__FN bool phi__pool_room(phi__pool *pool, phi_arena *arena, char **text, char **to, size_t more,
                             size_t left);
 
@@ -8030,8 +8043,8 @@ PHI__FN bool phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *wh
 
 PHI__FN bool phi__yaml_too_big(phi__yaml_reader *r, const char *what);
 
-/* Returns the bytes of the printable character at `at`, which is before the end. 0: it is not
-   printable, and an error was recorded. Line breaks are not printable. */
+/* Returns the length in bytes of the printable character at `at`, which is before the end. 0: the
+   character is not printable, and an error was recorded. Line breaks are not printable. */
 PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted);
 
 /* Makes room for `more` bytes of the scalar's text and a terminator. */
@@ -8106,7 +8119,7 @@ PHI__FN void phi__yaml_prop_directive(phi__yaml_reader *r);
 
 enum {
     PHI__POOL_TEXT = 4096, /* bytes of text taken from the arena at once */
-    PHI__POOL_NODES = 16   /* nodes taken from the arena at once, at most */
+    PHI__POOL_NODES = 16   /* max. nodes taken from the arena at once */
 };
 
 PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left, uint32_t meta) {
@@ -8166,14 +8179,11 @@ PHI__FN void phi__reader_found(char *message, size_t size, const char *what, con
 
 #include <stdio.h>
 
-typedef enum phi__reader_format {
-    PHI__READER_JSON,
-    PHI__READER_TOML,
-    PHI__READER_YAML
-} phi__reader_format;
-
+/* Each format sets its own functions, so that a program that reads JSON does not link the readers
+   of TOML and YAML. */
 struct phi_reader {
-    phi__reader_format format;
+    phi_status (*advance)(phi_reader *reader, size_t units);
+    phi_status (*result)(const phi_reader *reader, phi_json **out, phi_parse_error *error);
     union {
         phi__json_reader json;
         phi__toml_reader toml;
@@ -8181,12 +8191,40 @@ struct phi_reader {
     } of;
 };
 
+static phi_status phi__reader_json_advance(phi_reader *r, size_t units) {
+    return phi__json_read_advance(&r->of.json, units);
+}
+
+static phi_status phi__reader_json_result(const phi_reader *r, phi_json **out,
+                                          phi_parse_error *error) {
+    return phi__json_read_result(&r->of.json, out, error);
+}
+
+static phi_status phi__reader_toml_advance(phi_reader *r, size_t units) {
+    return phi__toml_read_advance(&r->of.toml, units);
+}
+
+static phi_status phi__reader_toml_result(const phi_reader *r, phi_json **out,
+                                          phi_parse_error *error) {
+    return phi__toml_read_result(&r->of.toml, out, error);
+}
+
+static phi_status phi__reader_yaml_advance(phi_reader *r, size_t units) {
+    return phi__yaml_read_advance(&r->of.yaml, units);
+}
+
+static phi_status phi__reader_yaml_result(const phi_reader *r, phi_json **out,
+                                          phi_parse_error *error) {
+    return phi__yaml_read_result(&r->of.yaml, out, error);
+}
+
 /* ---- public ---- */
 
 PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t flags) {
     phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
     if (reader == NULL) return NULL;
-    reader->format = PHI__READER_JSON;
+    reader->advance = phi__reader_json_advance;
+    reader->result = phi__reader_json_result;
     phi__json_read_begin(&reader->of.json, arena, text, flags, 0);
     return reader;
 }
@@ -8195,7 +8233,8 @@ PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
                                         const phi_toml_desc *options) {
     phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
     if (reader == NULL) return NULL;
-    reader->format = PHI__READER_TOML;
+    reader->advance = phi__reader_toml_advance;
+    reader->result = phi__reader_toml_result;
     phi__toml_read_begin(&reader->of.toml, arena, text, options);
     return reader;
 }
@@ -8204,38 +8243,26 @@ PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
                                         const phi_yaml_desc *options) {
     phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
     if (reader == NULL) return NULL;
-    reader->format = PHI__READER_YAML;
+    reader->advance = phi__reader_yaml_advance;
+    reader->result = phi__reader_yaml_result;
     phi__yaml_read_begin(&reader->of.yaml, arena, text, options);
     return reader;
 }
 
 PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units) {
-    if (reader == NULL) return PHI_NO_MEMORY;
-    switch (reader->format) {
-    case PHI__READER_JSON: return phi__json_read_advance(&reader->of.json, units);
-    case PHI__READER_TOML: return phi__toml_read_advance(&reader->of.toml, units);
-    case PHI__READER_YAML:
-    default: return phi__yaml_read_advance(&reader->of.yaml, units);
-    }
+    return reader != NULL ? reader->advance(reader, units) : PHI_NO_MEMORY;
 }
 
 PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
                                      phi_parse_error *error) {
-    if (reader == NULL) {
-        if (out != NULL) *out = NULL;
-        if (error != NULL) {
-            memset(error, 0, sizeof *error);
-            error->status = PHI_NO_MEMORY;
-            (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
-        }
-        return PHI_NO_MEMORY;
+    if (reader != NULL) return reader->result(reader, out, error);
+    if (out != NULL) *out = NULL;
+    if (error != NULL) {
+        memset(error, 0, sizeof *error);
+        error->status = PHI_NO_MEMORY;
+        (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
     }
-    switch (reader->format) {
-    case PHI__READER_JSON: return phi__json_read_result(&reader->of.json, out, error);
-    case PHI__READER_TOML: return phi__toml_read_result(&reader->of.toml, out, error);
-    case PHI__READER_YAML:
-    default: return phi__yaml_read_result(&reader->of.yaml, out, error);
-    }
+    return PHI_NO_MEMORY;
 }
 
 /* ---- src/formats/toml_read.c ---- */
@@ -8247,10 +8274,10 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 enum {
     PHI__TOML_DEPTH = 512,           /* max. levels of nesting, by default */
     PHI__TOML_NAMES_FIRST = 64,      /* slots of the first hash table */
-    PHI__TOML_FRACTION = 9,          /* digits of a fraction that are kept */
-    PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most: the limit of phi__toml_name.section */
-    PHI__TOML_KEY_MOST = 0xffffff,   /* bytes of a key: the limit of a node's meta */
-    PHI__TOML_NUMBER_MOST = 65536,   /* bytes of a number; bounds the work of one step */
+    PHI__TOML_FRACTION = 9,          /* max. digits of a fraction that are kept */
+    PHI__TOML_SECTIONS = 0x1fffffff, /* max. headers: the limit of phi__toml_name.section */
+    PHI__TOML_KEY_MOST = 0xffffff,   /* max. bytes of a key: the limit of a node's meta */
+    PHI__TOML_NUMBER_MOST = 65536,   /* max. bytes of a number; bounds the work of one step */
     PHI__TOML_DATE_MOST = 36         /* bytes of a canonical date with its terminator */
 };
 
@@ -9439,7 +9466,7 @@ typedef struct phi__toml_writer {
     phi_status status;
 } phi__toml_writer;
 
-enum { PHI__TOML_LINE_MOST = 80 }; /* bytes of an array that is written in one line */
+enum { PHI__TOML_LINE_MOST = 80 }; /* max. bytes of an array that is written in one line */
 
 /* Returns PHI_OK, PHI_NO_MEMORY, or the status with which a value was refused. */
 static phi_status phi__toml_put_status(const phi__toml_writer *w) {
@@ -9609,7 +9636,8 @@ static void phi__toml_put_header(phi__toml_writer *w, bool list) {
 
 static void phi__toml_put_member(phi__toml_writer *w, const phi_json *node, uint32_t depth);
 
-/* Writes the values of a table, then the tables in it. Stops below PHI_JSON_MAX_DEPTH. */
+/* Writes the values of a table, then the tables in it. Refuses tables deeper than
+   PHI_JSON_MAX_DEPTH. */
 static void phi__toml_put_table(phi__toml_writer *w, const phi_json *table, uint32_t depth) {
     phi_json_iter it = phi_json_each(table);
     if (depth > PHI_JSON_MAX_DEPTH) {
@@ -10938,7 +10966,7 @@ static void phi__yaml_end(phi__yaml_reader *r) {
 /* ---- the core schema of YAML 1.2.2, chapter 10.3: the value of a scalar's text ---- */
 
 #define PHI__YAML_TOO_LARGE UINT32_MAX /* replaces the kind if the number is too large */
-#define PHI__YAML_NUMBER_MOST 1024u    /* bytes of a number in a form that JSON does not have */
+#define PHI__YAML_NUMBER_MOST 1024u /* max. bytes of a number in a form that JSON does not have */
 
 static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *title,
                                      const char *upper) {
@@ -11006,7 +11034,7 @@ static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
     phi__json_number number;
     phi__yaml_decimal d;
     const char *bad;
-    if (s.at[0] >= '1' && s.at[0] <= '9') { /* max. numbers look as in JSON */
+    if (s.at[0] >= '1' && s.at[0] <= '9') { /* most numbers look as in JSON */
         const char *end = s.at + phi__min(s.len, 65536);
         if (phi__json_number_read(s.at, end, &number, &bad) == s.at + s.len) {
             *value = number.v;
@@ -11098,8 +11126,8 @@ typedef struct phi__yaml_name {
     uint32_t len, hash, scope, place;
 } phi__yaml_name;
 
-/* The address of the table's owner is a part of the hash, so places differ from run to run. Nobody
-   can prepare a text whose names collide. */
+/* The address of the table's owner is a part of the hash, so the places of names differ from run to
+   run. Nobody can therefore prepare a text whose names collide. */
 static uint32_t phi__yaml_name_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
     uint64_t seed = (uint64_t)(uintptr_t)names ^ (uint64_t)scope << 32;
     return (uint32_t)(phi__map_hash(seed, text) >> 32);
@@ -11576,7 +11604,7 @@ PHI__FN bool phi__yaml_copy(phi__yaml_reader *r, size_t units) {
 
 /* ---- properties before a node or a document: anchors, tags, directives ---- */
 
-#define PHI__YAML_NAME_MOST 1024u /* bytes of an anchor's name or a tag */
+#define PHI__YAML_NAME_MOST 1024u /* max. bytes of an anchor's name or a tag */
 #define PHI__YAML_HANDLES_MOST 64u
 
 struct phi__yaml_handle {
@@ -11917,7 +11945,7 @@ static void phi__yaml_write_quoted(phi__buf *out, phi_str s) {
     phi__buf_char(out, '"');
     while (at < end) {
         size_t n = phi__json_text_utf8(at, end);
-        if (n == 0) { /* the writer of JSON replaces it */
+        if (n == 0) { /* the writer of JSON replaces such bytes */
             at += phi__utf8_bad(at, end);
             continue;
         }

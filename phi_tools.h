@@ -48,25 +48,25 @@
 #if PHI__PUB_PHI_1 != 0xb6bbbfe0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_BASE_BASE != 0x8f20b85e
+#if PHI__PUB_BASE_BASE != 0x164e8dfe
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x45086ce5
+#if PHI__PUB_PHI_2 != 0xa2d2e18c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x678db51e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_3 != 0xaa1e232e
+#if PHI__PUB_PHI_3 != 0x5f000197
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT_JSON != 0xb028656a
+#if PHI__PUB_TEXT_JSON != 0x226ade26
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT_SCHEMA != 0x9b79df03
+#if PHI__PUB_TEXT_SCHEMA != 0xb0e31128
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0x8958180c
+#if PHI__PUB_PHI_4 != 0xa119b1e2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -84,11 +84,11 @@
 #endif
 
 #ifdef PHI__PUB_FORMATS_READER
-#if PHI__PUB_FORMATS_READER != 0xf1294f73
+#if PHI__PUB_FORMATS_READER != 0xb5471f61
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_READER 0xf1294f73
+#define PHI__PUB_FORMATS_READER 0xb5471f61
 
 #ifdef __cplusplus
 extern "C" {
@@ -112,12 +112,13 @@ extern "C" {
 typedef struct phi_reader phi_reader;
 
 /* Makes a reader of JSON with the flags of phi_json_parse. `text` is borrowed until
-   phi_reader_result(); with PHI_JSON_BORROW, as long as the tree is used. */
+   phi_reader_result(), or with PHI_JSON_BORROW as long as the tree is used. */
 PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t flags);
 
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+/* Reads about `units` bytes, at least one. Returns PHI_BUSY while there is more to read. */
 PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units);
-/* Returns the last status of advance, with the tree or the error. `out` and `error` may be NULL. */
+/* Returns the last status of phi_reader_advance, and sets *out to the tree and *error to the error.
+   `out` and `error` may be NULL. */
 PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
                                      phi_parse_error *error);
 
@@ -127,11 +128,11 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #endif /* PHI__PUB_FORMATS_READER */
 
 #ifdef PHI__PUB_FORMATS_TOML
-#if PHI__PUB_FORMATS_TOML != 0x07a30625
+#if PHI__PUB_FORMATS_TOML != 0xa40c88f7
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_TOML 0x07a30625
+#define PHI__PUB_FORMATS_TOML 0xa40c88f7
 
 #ifdef __cplusplus
 extern "C" {
@@ -211,8 +212,8 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text);
    in braces and objects in arrays of other values. Arrays of objects become arrays of tables. Text
    of several lines is written in three quotes. Bytes that are not UTF-8 become U+FFFD. Duplicate
    keys are written, but phi_toml_parse refuses a text with them. flags: PHI_TOML_SKIP_NULLS.
-   PHI_BAD_ARG: the node is no object. PHI_UNSUPPORTED: there is a null, or an integer beyond
-   INT64_MAX, which TOML does not have. PHI_TOO_BIG: the tree is nested beyond PHI_JSON_MAX_DEPTH.
+   PHI_BAD_ARG: the node is no object. PHI_UNSUPPORTED: the tree has a null or an integer beyond
+   INT64_MAX, and TOML has neither. PHI_TOO_BIG: the tree is nested beyond PHI_JSON_MAX_DEPTH. Also
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
@@ -223,11 +224,11 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_TOML */
 
 #ifdef PHI__PUB_FORMATS_YAML
-#if PHI__PUB_FORMATS_YAML != 0x8dc6ce14
+#if PHI__PUB_FORMATS_YAML != 0x52a4b3a5
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_YAML 0x8dc6ce14
+#define PHI__PUB_FORMATS_YAML 0x52a4b3a5
 
 #ifdef __cplusplus
 extern "C" {
@@ -247,9 +248,9 @@ extern "C" {
    plain scalar. JSON is read as well. Anything that the tree cannot hold is an error: a key that is
    a collection or missing, a second document, a tag of another schema. Duplicate keys are errors,
    too: see docs/yaml.md. A key becomes its text (200 becomes "200"). A text without a document is
-   null. An alias becomes a copy of its node, and counts against a limit; copies share their texts.
-   .inf and .nan become doubles. A text of 4 GiB - 1 bytes or more, or a key of 16 MiB or more, is
-   PHI_TOO_BIG.
+   null. An alias becomes a copy of its node. Copies share their texts, and count against the limits
+   of phi_yaml_desc. .inf and .nan become doubles. A text of 4 GiB - 1 bytes or more, or a key of 16
+   MiB or more, is PHI_TOO_BIG.
    Threads: one thread at a time may use a tree. */
 
 /* ---- reading ---- */
@@ -280,9 +281,9 @@ PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
 
 /* Writes a tree into the arena as YAML in block style that reads back equal. *out is
    NUL-terminated; its length does not count the terminator. Text of several lines becomes a literal
-   block. Text that a reader could take for something else is quoted. flags: 0. Bytes that are not
-   UTF-8 become U+FFFD. Duplicate keys are written, but phi_yaml_parse refuses a text with them.
-   PHI_TOO_BIG: the tree is nested beyond PHI_JSON_MAX_DEPTH. PHI_NO_MEMORY. */
+   block. Text that a reader could take for something else is quoted. `flags` must be 0. Bytes that
+   are not UTF-8 become U+FFFD. Duplicate keys are written, but phi_yaml_parse refuses a text with
+   them. PHI_TOO_BIG: the tree is nested beyond PHI_JSON_MAX_DEPTH. Also PHI_NO_MEMORY. */
 PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
 
@@ -292,11 +293,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x5a4a47ce
+#if PHI__PUB_PHI_TOOLS_1 != 0xa49f37bd
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x5a4a47ce
+#define PHI__PUB_PHI_TOOLS_1 0xa49f37bd
 
 #ifdef __cplusplus
 extern "C" {
@@ -331,8 +332,7 @@ typedef struct phi_mock {
     const phi_model_request *requests;
     size_t request_count;
     size_t answers_left; /* answers left in the script */
-    /* May be set: the delay, by the runtime's clock, of each answer that is added from now on
-       (default 0). */
+    /* May be set: delay of all answers that are added later, by the runtime's clock (default 0). */
     uint32_t delay_ms;
     /* May be set: called if a request finds no answer left. The function adds an answer, which may
        depend on the request (default: none) */
@@ -343,7 +343,7 @@ typedef struct phi_mock {
 /* Makes a mock and registers its provider. NULL: no memory. */
 PHI_API phi_mock *phi_mock_new(phi_runtime *rt);
 
-/* Add an answer to the script: a text, or a tool call (arguments: a JSON object; NULL: {}). */
+/* Add an answer to the script: a text or a tool call. `arguments` is a JSON object (NULL: {}). */
 PHI_API void phi_mock_text(phi_mock *mock, const char *text);
 PHI_API void phi_mock_call(phi_mock *mock, const char *tool, const char *arguments);
 /* Adds one more call to the answer that was added last, so its tools run together. Does nothing if
@@ -526,7 +526,7 @@ typedef enum phi_loop_relation {
     PHI_LOOP_ROOTS = 0, /* loops whose parent is not in the session; ignores loop_id */
     PHI_LOOP_ITSELF,    /* the loop with this id; the latest if there are several */
     PHI_LOOP_CHILDREN,
-    /* The session's loops in this loop's group, with the loop itself. None if it is in no group. */
+    /* The session's loops in this loop's group, with the loop itself. None if there is no group. */
     PHI_LOOP_SIBLINGS,
     /* The loops from the root to this loop, by parent_loop_id. If a parent is not in the session,
        or is in the chain already, the chain begins after that parent. */
@@ -540,20 +540,20 @@ PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation w
 
 /* ---- JSON ---- */
 
-/* Also writes what the Rust original does not know: events such as errors, retries and
-   decisions, turns without an answer, and document, audio and opaque blocks. Without this flag,
-   such events and turns and opaque blocks are left out, and a text replaces a document or audio
-   block. */
+/* Also writes three things that the Rust original does not know: events such as errors, retries and
+   decisions; turns without an answer; and document, audio and opaque blocks. Without this flag, a
+   text replaces a document or audio block, and the other things are left out. */
 #define PHI_SESSION_OWN_EVENTS 1u
 
 /* Writes a session in the interchange format, indented by two, into the arena. Returns
-   PHI_NO_MEMORY or PHI_BAD_ARG on failure. */
+   PHI_NO_MEMORY, or PHI_BAD_ARG if a pointer is NULL. */
 PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flags, phi_arena *arena,
                                        phi_str *out);
 /* Reads a session. The allocator is copied (NULL: the C library's). limit_bytes limits the
-   session's memory (0: no limit). Unknown keys are ignored. A field that is missing or has a wrong
-   type counts as absent, except for session_id, the ids of loops, and messages. Caller frees *out
-   with phi_session_free. PHI_PARSE: *error (may be NULL) has the reason. Also PHI_NO_MEMORY. */
+   session's memory (0: no limit). Unknown keys are ignored. A field of a wrong type counts as
+   absent. Caller frees *out with phi_session_free. PHI_PARSE: the text is not JSON, session_id or a
+   loop_id is no string, or a message is malformed; *error (may be NULL) has the reason. Also
+   PHI_NO_MEMORY. */
 PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allocator,
                                          size_t limit_bytes, phi_session **out,
                                          phi_parse_error *error);
@@ -578,8 +578,8 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
    of the first run, and each loop keeps its own session's id. Messages that belong to no run,
    such as those that the host appended, are left out. A run without an end is RUNNING. Blocks
    describe how compactions changed the runs (phi_session_compact). Caller frees *out with
-   phi_session_free. PHI_NO_MEMORY, PHI_BAD_ARG, or the store's status if evicted entries cannot be
-   recalled. */
+   phi_session_free. PHI_BAD_ARG: thread or out is NULL. Also PHI_NO_MEMORY, and the store's status
+   if evicted entries cannot be recalled. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);
 
@@ -596,7 +596,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
            phi_session_free(session);
        }
 
-   Pass every popped event to the recorder, of one agent or of many, in the order of the queue. The
+   Pass every popped event of one or more agents to the recorder, in the order of the queue. The
    recorder uses neither the runtime nor its memory. A session is open while one of its loops runs.
    phi_recorder_flush completes sessions, and phi_recorder_drain returns completed ones. A new run
    opens a completed session again. Links between a run and its sub-agents' runs do not depend on
@@ -627,8 +627,9 @@ typedef struct phi_recorder_desc {
 
 #define PHI_RECORDER_AT_ONCE UINT32_MAX
 
-/* Makes a recorder. desc NULL: the defaults. NULL: no memory. Callbacks must not call the recorder:
-   its functions return PHI_MISUSE or do nothing. Caller frees with phi_recorder_free. */
+/* Makes a recorder. If desc is NULL, all fields are defaults. Returns NULL without memory.
+   Callbacks must not call the recorder: its functions return PHI_MISUSE or do nothing. Caller frees
+   with phi_recorder_free. */
 PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc);
 /* Frees a recorder and all sessions that were not drained. NULL is allowed. */
 PHI_API void phi_recorder_free(phi_recorder *recorder);
@@ -636,22 +637,23 @@ PHI_API void phi_recorder_free(phi_recorder *recorder);
 /* Records a copy of an event, as popped or as read by phi_event_from_json. Ignores events of
    unknown and ended loops, with one exception: the end of a call that ran another agent links both
    runs even after its loop has ended.
-   PHI_NO_MEMORY: the event is lost, except that `sequence` counts it. Some loops of a parallel
-   group may still be recorded. If a run's start is lost, the run is not recorded. PHI_STALE: the
-   agent was freed, and the event is lost in the same way. Also PHI_BAD_ARG and PHI_MISUSE. */
+   PHI_NO_MEMORY: the event is lost, but `sequence` counts it. If the event announced a parallel
+   group, some of its loops may be recorded all the same. If the event began a run, the run is not
+   recorded. PHI_STALE: the agent was freed, and the event is lost in the same way. Also PHI_BAD_ARG
+   and PHI_MISUSE. */
 PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *event);
 
 /* Passes a loaded or drained session to the recorder, to continue it. The recorder then owns the
-   session, which is completed. The session's memory counts towards the recorder's limit, and the
-   session keeps its allocator. PHI_MISUSE: the recorder has a session with this id, and the caller
-   still owns the passed one. */
+   session, and counts it as completed. The session's memory counts towards the recorder's limit,
+   and the session keeps its allocator. PHI_MISUSE: the recorder already has a session with this id.
+   The caller then still owns `session`. */
 PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session);
 
 /* Begins an open session without loops, with PHI_FORMATION_EXPLICIT. Runs with this session id
    belong to it. Without this call, a session begins with its first run. PHI_FLUSH_IDLE does not
    complete the session before its first run, and before_task_fn is called when that run begins.
    Strings are copied. If agent_id is empty, the first run sets it.
-   PHI_MISUSE: the recorder has a session with this id. PHI_BAD_ARG: session_id is empty.
+   PHI_MISUSE: the recorder has a session with this id. PHI_BAD_ARG: session_id is empty. Also
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
                                       int64_t at_ms);
@@ -702,8 +704,9 @@ typedef struct phi_tape_desc {
        and in phi_tape_end. Any status but PHI_OK ends the recording with this status; the run
        continues */
     phi_status (*write_fn)(void *user_data, const char *bytes, size_t len);
-    /* Replaying: true runs the tool again and compares its result with the recorded one. False
-       returns the recorded result without a call (default: runs no tool) */
+    /* Replaying: returns true if the tool should run again, for a comparison of its result with the
+       recorded one. If it returns false, the recorded result is used without a call (default: no
+       tool runs) */
     bool (*runs_fn)(void *user_data, phi_str tool_name);
     void *user_data; /* passed to both functions */
     /* Recording: texts of at least 8 bytes to keep off the tape, ended by a NULL. phi itself finds
@@ -718,22 +721,24 @@ typedef struct phi_tape_desc {
 /* The first difference between a replayed run and its recording. Strings belong to the tape. */
 typedef struct phi_tape_divergence {
     uint64_t line; /* line of the tape, from 1 */
-    uint64_t step; /* number of the step, from 1; counts steps with input */
+    uint64_t step; /* number of the step, from 1; only steps with input count */
     phi_str what;  /* such as "request 2: the body" */
     phi_str recorded, actual;
 } phi_tape_divergence;
 
 /* Make a tape for recording or for replaying. Set it as phi_runtime_desc.tape of one runtime. A
    tape serves only one runtime. `text` is a whole tape, borrowed until phi_tape_free. If its last
-   line is cut off, the tape is replayed up to there. NULL if there is no memory, write_fn is
-   missing, or the text is not a tape; `error` (may be NULL) then has the line and the reason. */
+   line is cut off, the tape is replayed up to there. Both return NULL if there is no memory.
+   phi_tape_record also returns NULL if write_fn is missing, and phi_tape_play if the text is not a
+   tape. `error` (may be NULL) then has the line and the reason. */
 PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc);
 PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_parse_error *error);
 
 /* Ends a tape, before or after phi_runtime_free. Recording: writes the last line. Replaying: checks
-   that everything was replayed. A second call is allowed. PHI_NO_MEMORY, or the status of write_fn:
-   the tape ended early. PHI_REFUSED: the run differs from the recording, and *divergence (may be
-   NULL) says where. PHI_PARSE: the tape was cut off, and everything before was replayed.
+   that everything was replayed. A second call is allowed. If the recording ended early, returns
+   PHI_NO_MEMORY or the status of write_fn. PHI_REFUSED: the run differs from the recording, and
+   *divergence (may be NULL) says where. PHI_PARSE: the tape is cut off, and everything before the
+   cut was replayed.
    After a divergence the run ends: all transfers fail, calls that wait for a recorded result get an
    error, and the clock jumps from timer to timer. */
 PHI_API phi_status phi_tape_end(phi_tape *tape, phi_tape_divergence *divergence);
@@ -756,8 +761,8 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
 
 /* ---- src/record/session_context.h ---- */
 
-/* session_context.h - compaction blocks: loads a session's messages through its blocks, and makes
-   blocks.
+/* session_context.h - compaction blocks: loads a session's messages as its blocks describe, and
+   makes blocks.
 
        phi_session_to_thread(session, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL,
                              phi_agent_thread(agent), NULL, 0);
@@ -769,9 +774,9 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
    original.
    Threads: one at a time. */
 
-/* A loop whose parent is not in the session continues the loop before it, as successive prompts of
-   one agent do. If the loop before it is in a parallel group, it continues the selected loop of
-   that group. Without this flag such a loop starts a new history, as in the Rust original. */
+/* A loop whose parent is not in the session continues the previous loop, as successive prompts of
+   one agent do. If the previous loop is in a parallel group, the selected loop of the group is
+   continued. Without this flag such a loop starts a new history, as in the Rust original. */
 #define PHI_SESSION_ROOTS_GO_ON 1u
 
 /* Appends the messages of a loop and its ancestors to a thread, oldest first, and applies their
@@ -781,10 +786,11 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
      ends where the next section begins;
    - for an earlier loop in scope with a block: only its keep_compacted, if there is one;
    - for a loop in scope without a block: all its messages;
-   - for loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens set the scope
-     (default with config NULL: 3 earlier loops; UINT32_MAX: all; PHI_COMPACTION_NO_RUNS: none).
-     Loops with neither messages nor a block do not count. With a scope in tokens, the loop that
-     would exceed the limit is beyond the scope. If counter is NULL, tokens are estimated.
+   - for loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens set the scope.
+     If config is NULL, 3 earlier loops are in scope. A scope_runs of UINT32_MAX means all earlier
+     loops, PHI_COMPACTION_NO_RUNS means none. Loops with neither messages nor a block do not count.
+     With a scope in tokens, the loop that would exceed the limit is beyond the scope. If counter is
+     NULL, tokens are estimated.
    Messages that prunes removed are not in view. PrunApplied events of the loop and its ancestors
    name these messages by timestamp. A prune's memo replaces the first message of the prune.
 
@@ -808,9 +814,9 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
 typedef struct phi_block_request {
     const phi_session *session;
     const phi_loop_record *loop;
-    bool is_current; /* false: an earlier loop, which only loads keep_compacted */
+    bool is_current; /* false: an earlier loop; only its keep_compacted counts */
     const phi_compaction_config *config; /* with defaults filled in */
-    phi_arena *arena;                    /* for new messages; freed once the block is copied */
+    phi_arena *arena;                    /* for new messages; freed after the block was copied */
 } phi_block_request;
 
 /* Zero means default for every field. Borrowed until phi_session_compact returns. */
@@ -833,8 +839,8 @@ typedef struct phi_session_compact_desc {
        sections. An earlier loop gets keep_compacted with all its messages in view. All loops before
        a loop with a block get one too, because the Rust original expects this. Other loops that no
        compaction changed get no block. Loops of other lanes do not change, nor do loops whose
-       message counts differ between session and log. *made is 0. Fails with the store's status if
-       evicted entries cannot be recalled (default: none) */
+       message counts differ between session and log. phi_session_compact then sets *made to 0. It
+       fails with the store's status if evicted entries cannot be recalled (default: none) */
     const phi_thread *thread;
 } phi_session_compact_desc;
 
@@ -848,10 +854,11 @@ typedef struct phi_session_compact_desc {
    would not be smaller. keep_compacted is absent if there are no such turns. No section separates a
    call from its result. *made (may be NULL) receives the number of loops that got a block.
 
-   PHI_NOT_FOUND: no such loop. PHI_NO_MEMORY, PHI_BAD_ARG. PHI_REFUSED: the host's block shows
-   nothing of the current loop, has turns out of order, or has a message that a thread does not
-   accept. If block_fn fails, its status is returned. In these cases `message` (may be NULL) names
-   the loop and the reason. After any error nothing has changed. */
+   PHI_NOT_FOUND: no such loop. PHI_REFUSED: the host's block shows nothing of the current loop, has
+   turns out of order, or has a message that a thread does not accept. If block_fn fails, returns
+   its status. After PHI_REFUSED and a failure of block_fn, `message` (may be NULL) names the loop
+   and the reason. PHI_BAD_ARG: session is NULL. Also PHI_NO_MEMORY. After any error nothing has
+   changed. */
 PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compact_desc *desc,
                                        size_t *made, char *message, size_t message_size);
 
@@ -926,11 +933,12 @@ typedef enum phi_strategy_event_kind {
     PHI_STRATEGY_BEGIN = 1, /* first event of a new machine; `text` is the prompt */
     PHI_STRATEGY_ANSWER, /* a call succeeded; sets call_id, text, usage, tool_rounds, stop_reason */
     /* A call failed. Sets call_id, status, message, tool_rounds and usage. `text` is the partial
-       answer, or an earlier answer with text. PHI_LIMIT with tool_rounds above the call's limit
-       means that the model wanted more tools, which were not run */
+       answer, or the last earlier text of the same call. PHI_LIMIT with tool_rounds above the
+       call's limit means that the model wanted more tools, which were not run */
     PHI_STRATEGY_FAILED,
-    /* End with the best answer so far: no model call is left, or phi_strategy_settle was called.
-       `text` is the partial answer of the oldest pending call. No answers follow */
+    /* The machine must end with its best answer so far, because no model call is left or
+       phi_strategy_settle was called. `text` is the partial answer of the oldest pending call. No
+       answers follow */
     PHI_STRATEGY_STOP
 } phi_strategy_event_kind;
 
@@ -981,8 +989,10 @@ typedef struct phi_strategy_best {
 /* The functions of a kind of machine. All but `choose` must be set. The struct must outlive all
    agents that use it. */
 typedef struct phi_strategy {
-    const char *name;   /* name such as "tot"; [a-z0-9_-], at most 31 bytes */
-    size_t state_bytes; /* size of a machine: zeroed before BEGIN and load, freed without notice */
+    const char *name; /* name such as "tot"; [a-z0-9_-], at most 31 bytes */
+    /* Bytes of a machine's state. phi zeroes the state before BEGIN and before `load`, and frees it
+       without calling a function. */
+    size_t state_bytes;
     /* Sets *out to the worst case for these options, if the prompt has prompt_tokens tokens and
        each answer has answer_tokens. */
     void (*bill)(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
@@ -1002,8 +1012,9 @@ typedef struct phi_strategy {
        machine of this kind. */
     phi_status (*load)(void *state, const phi_json *saved, const phi_strategy_env *env,
                        phi_strategy_commands *out);
-    /* Returns the machine that handles the prompt in place of this one, and its options. That
-       machine then also estimates what the prompt costs. NULL: always this machine. */
+    /* Returns the machine that handles the prompt in place of this one, and sets *out to the
+       options of that machine. The `bill` of that machine then also estimates the cost of the
+       prompt. If `choose` is NULL, this machine handles every prompt. */
     const struct phi_strategy *(*choose)(const void *options, phi_str prompt, bool has_tools,
                                          const void **out);
 } phi_strategy;
@@ -1037,7 +1048,7 @@ typedef struct phi_aot_options {
     size_t example_count;
     bool implicit_answer;   /* also accepts a solution without an answer line */
     uint32_t max_tokens;    /* output tokens (default 2,048) */
-    bool agent_temperature; /* send the agent's temperature, not this one */
+    bool agent_temperature; /* send the agent's temperature, not `temperature` */
     double temperature;     /* temperature of the call (default 0.0) */
     uint32_t timeout_ms;    /* timeout of the call (default: phi_strategy_desc.call_timeout_ms) */
 } phi_aot_options;
@@ -1122,10 +1133,11 @@ PHI_API const phi_strategy *phi_strategy_got(void);
 
    The searches are algorithms 1 and 2 of Yao et al. 2023, "Tree of Thoughts". Expanding a thought
    takes one model call that proposes next thoughts, and `evaluations` calls that score them. The
-   score of a thought is the mean of these scores. The answer is the best finished thought: one at
-   max_depth, or an earlier one with a score of early_success_threshold. If the search ends without
-   a finished thought, its best thought is reported as unfinished. An answer of the model is read as
-   JSON, or else line by line. An unreadable answer is sent back to be repaired. */
+   score of a thought is the mean of these scores. A thought is finished at max_depth, or from
+   min_depth on if its score reaches early_success_threshold. The answer is the best finished
+   thought. If the search ends without a finished thought, its best thought is reported as
+   unfinished. An answer of the model is read as JSON, or else line by line. An unreadable answer is
+   sent back to be repaired. */
 
 typedef enum phi_tot_traversal {
     PHI_TOT_BFS = 0, /* level by level; expands the best `beam_width` thoughts of each level */
@@ -1172,9 +1184,9 @@ PHI_API const phi_strategy *phi_strategy_tot(void);
    The first call answers the problem. A supervisor's call scores the answer and lists its strengths
    and issues. Then each turn makes these calls: `reasoning_steps` calls rewrite the notes from the
    problem, the answer, the remarks and the previous notes (the paper's latent recursion, in words);
-   one call improves the answer with them; a supervisor's call scores the new answer. Every answer
-   is scored, and the result is the answer with the best score. The search ends when a score reaches
-   `threshold`, when the last three scores lie within 0.02 of each other, or after
+   one call improves the answer with the notes; and a supervisor's call scores the new answer. Every
+   answer is scored, and the result is the answer with the best score. The search ends when a score
+   reaches `threshold`, when the last three scores lie within 0.02 of each other, or after
    `max_supervisions` scores. */
 
 /* Zero means default for every field. Strings must live as long as the desc. */
@@ -1182,8 +1194,8 @@ typedef struct phi_trm_options {
     uint32_t max_supervisions; /* supervisor's calls (default 5, at most 50) */
     uint32_t reasoning_steps;  /* calls that write notes in a turn (default 1, at most 20) */
     double threshold;          /* score that ends the search (default 0.9) */
-    /* System prompts in place of phi's. The supervisor's must ask for the same lines (default:
-       phi's) */
+    /* System prompts in place of phi's. supervise_prompt must ask for the same lines as phi's own
+       (default: phi's) */
     const char *reason_prompt, *supervise_prompt, *improve_prompt, *notes_prompt;
     uint32_t max_tokens;  /* output tokens in a call (default: the agent's) */
     bool has_temperature; /* send `temperature` (default: the agent's) */
@@ -1198,8 +1210,8 @@ PHI_API const phi_strategy *phi_strategy_trm(void);
 
 /* adaptive.h - Adaptive: chooses a strategy for each prompt by its words.
 
-   Adaptive looks for whole words, in any letter case. The first row with a word in the prompt
-   counts, and Adaptive takes the first available strategy of this row:
+   Adaptive looks for whole words, in any letter case. The first row that has a word of the prompt
+   decides, and Adaptive takes the first available strategy of this row:
        puzzle, riddle, refine...             trm, tot
        combine, synthesize, graph...         got, tot
        search, fetch, calculate, use...      react
@@ -1207,10 +1219,10 @@ PHI_API const phi_strategy *phi_strategy_trm(void);
    If none of these words occurs, the complexity of the prompt decides, a number from 0 to 1:
        0.3 * min(words / 100, 1) + 0.2 * min(sentences / 5, 1) +
        0.3 * min(keywords / 3, 1) + 0.2 * min((questions + constraints) / 5, 1)
-   A complexity below 0.3 takes cod or cot, and one above 0.7 takes aot, tot or got. In all other
-   cases, and if none of these strategies is available, `default_strategy` is taken. "react" is one
-   model call in the conversation with the agent's tools. A run with tools takes only "react", or
-   "tot" with `tools` set, because the other strategies cannot use tools. */
+   Below 0.3, Adaptive takes cod or cot. Above 0.7, Adaptive takes aot, tot or got. In all other
+   cases, and if none of these strategies is available, Adaptive takes `default_strategy`. "react"
+   is one model call in the conversation with the agent's tools. A run with tools takes only
+   "react", or "tot" with `tools` set, because the other strategies cannot use tools. */
 
 /* Zero means default for every field. Pointers must live as long as the desc. Strategy names are
    "react", "cot", "cod", "aot", "tot", "got" and "trm"; other names are ignored. */
@@ -1220,8 +1232,8 @@ typedef struct phi_adaptive_options {
     const char *const *available; /* names of strategies (default: all but "aot") */
     size_t available_count;
     uint32_t max_tool_rounds; /* tool rounds of "react" (default 9: ten model calls) */
-    double simple_below; /* upper limit of simple prompts (default 0.3; negative: none is simple) */
-    double complex_above; /* lower limit of complex prompts (default 0.7; 1: none is complex) */
+    double simple_below; /* prompts below this are simple (default 0.3; negative: none is simple) */
+    double complex_above; /* prompts above this are complex (default 0.7; 1: none is complex) */
     /* Word lists in place of phi's, such as "puzzle|brain teaser", each word under 64 bytes.
        complex_words are the keywords of the complexity (default: phi's; "": no words) */
     const char *puzzle_words, *synthesis_words, *tool_words, *exploration_words, *complex_words;
@@ -1232,9 +1244,9 @@ typedef struct phi_adaptive_options {
     const phi_trm_options *trm;
 } phi_adaptive_options;
 
-/* Returns the static strategy "adaptive". Its options are phi_adaptive_options. The bill of a
-   prompt is the bill of the strategy chosen for it. The `bill` function returns the largest bill of
-   all strategies that may be chosen. */
+/* Returns the static strategy "adaptive". Its options are phi_adaptive_options. Once a strategy is
+   chosen for a prompt, the cost is estimated by that strategy's `bill` function. Adaptive's own
+   `bill` function returns the largest bill of all strategies that may be chosen. */
 PHI_API const phi_strategy *phi_strategy_adaptive(void);
 
 /* ---- src/orchestrate/evaluate.h ---- */
@@ -1263,14 +1275,14 @@ typedef enum phi_evaluate_by {
     PHI_EVALUATE_FIRST = 0,
     PHI_EVALUATE_TRANSPARENT,     /* one configuration; nothing to select */
     PHI_EVALUATE_TOKEN_EFFICIENT, /* fewest tokens; if equal, the first */
-    PHI_EVALUATE_ELABORATE,       /* max. tokens; if equal, the last */
+    PHI_EVALUATE_ELABORATE,       /* most tokens; if equal, the last */
     PHI_EVALUATE_JUDGE,           /* phi_evaluate_desc.judge compares the answers */
     PHI_EVALUATE_CUSTOM           /* phi_evaluate_desc.evaluate_fn selects */
 } phi_evaluate_by;
 
 /* A branch and its outcome. */
 typedef struct phi_branch {
-    phi_agent agent;   /* the agent in the branch's events; stale once these are popped */
+    phi_agent agent;   /* the agent of the branch's events; stale after all are popped */
     phi_str loop_id;   /* loop id of its run */
     phi_str lane;      /* its lane in the agent's thread; empty until the evaluation is over */
     phi_status status; /* status of its run; PHI_BUSY while it is active */
@@ -1280,8 +1292,8 @@ typedef struct phi_branch {
     size_t original_count; /* messages in its view when its run began */
 } phi_branch;
 
-/* An evaluation, active or over. Strings and arrays belong to the agent. They are valid until the
-   agent is freed or its next evaluation begins. */
+/* An active or finished evaluation. Strings and arrays belong to the agent. They are valid until
+   the agent is freed or its next evaluation begins. */
 typedef struct phi_evaluation {
     phi_status status; /* PHI_BUSY: active; PHI_CANCELLED, PHI_NO_MEMORY: nothing was selected */
     phi_str query;     /* text of the prompt, or of the user message that the branches answer */
@@ -1296,9 +1308,10 @@ typedef struct phi_evaluation {
 } phi_evaluation;
 
 /* Selects a branch. Called in phi_step once all branches have ended, and again in each step while
-   it returns PHI_BUSY. With PHI_OK, *selected is the branch's index (the last branch if the index
-   is too large), and *usage is the usage of the evaluation (zero before the call). Any other
-   status, or PHI_BUSY after deadlines.decision_ms, selects the first branch that has not failed.
+   it returns PHI_BUSY. To select, set *selected to the index of a branch and return PHI_OK. An
+   index that is too large selects the last branch. *usage is zero before the call; set it to the
+   usage of the evaluation. Any other status, or PHI_BUSY after deadlines.decision_ms, selects the
+   first branch that has not failed.
    Callbacks: evaluate_fn may call every phi_ function except phi_step, phi_runtime_close and
    phi_runtime_free. */
 typedef phi_status (*phi_evaluate_fn)(void *user_data, const phi_evaluation *evaluation,
@@ -1326,30 +1339,31 @@ typedef struct phi_evaluate_desc {
     phi_evaluate_fn evaluate_fn; /* for PHI_EVALUATE_CUSTOM */
     void *user_data;             /* passed to evaluate_fn */
     /* After phi_agent_restore: continues the evaluation in the snapshot, with the same
-       configurations in the same order and the same `by`; ignores the prompt. Until then the agent
-       is not busy, and a new evaluation drops the saved one (default: begins a new evaluation) */
+       configurations in the same order and the same `by`; ignores the prompt. After the restore,
+       the agent is not busy until the evaluation continues. A new evaluation drops the saved one
+       (default: begins a new evaluation) */
     bool resume;
 } phi_evaluate_desc;
 
 /* Starts an evaluation. Its events are PHI_EV_PARALLEL_START of the agent with the loop ids of all
    branches, the events of the branches and the judge, and PHI_EV_PARALLEL_END of the agent with the
-   selection. Loop ids have the form session.config.N, with one count for all branches. The judge
-   has the next number.
+   selection. Loop ids have the form session.config.N. All branches share one count for N, and the
+   judge gets the next number.
 
    If the agent or one of its ancestors has a budget, phi_evaluate reserves the most that the first
    model call of each branch and of the judge may cost. PHI_LIMIT: a budget has no room for it.
    PHI_BUSY, PHI_MISUSE: as in phi_prompt or phi_continue. PHI_BAD_ARG, PHI_UNSUPPORTED:
    phi_last_error names the field. Also PHI_STALE, PHI_NO_MEMORY, and the store's status if the
    thread cannot be read. After any of these errors nothing was called and nothing changed, except
-   that PHI_NO_MEMORY may leave results in the log for calls that had none.
+   that PHI_NO_MEMORY may leave new results in the log, for tool calls that had no result.
 
    With desc->resume also: PHI_NOT_FOUND (no evaluation waits), PHI_MISUSE (the history has changed
    since the snapshot, or the call came from a callback), PHI_BAD_ARG (config_count differs),
    PHI_PARSE (the snapshot is inconsistent). After these errors the saved evaluation still waits. */
 PHI_API phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc *desc);
 
-/* Returns the active evaluation, or else the last one. PHI_NOT_FOUND: there is none. PHI_STALE,
-   PHI_BAD_ARG. */
+/* Returns the active evaluation, or else the last one. PHI_NOT_FOUND: there is none. PHI_STALE: the
+   agent was freed. PHI_BAD_ARG: agent.rt or out is NULL. */
 PHI_API phi_status phi_evaluation_result(phi_agent agent, phi_evaluation *out);
 
 #ifdef __cplusplus
@@ -1366,9 +1380,9 @@ inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
 
    A strategy is a provider. An agent with a strategy takes prompts, steering, aborts and snapshots
    as any other agent. In place of one model call, the strategy's machine (machine.h) makes as many
-   calls as it needs, with the agent's model and options. Its last text is the answer. The calls do
-   not appear as turns. They are logged on their own lane, "~name/loop id", and PHI_EV_STRATEGY
-   reports progress.
+   calls as it needs, with the agent's model and options. The machine's last text is the answer. The
+   calls do not appear as turns. They are logged on their own lane, "~name/loop id", and
+   PHI_EV_STRATEGY reports progress.
 
        phi_tot_options options = PHI_ZERO;
        phi_strategy_desc tot = PHI_ZERO;
@@ -1429,11 +1443,12 @@ PHI_API phi_status phi_strategy_settle(phi_agent agent);
 /* subagents.h - agents as tools of agents: a model delegates a task to a child agent, which works
    in its own history and returns its last answer.
 
-   A child belongs to the calling agent: phi_abort of the caller also ends the child, the caller's
-   budget pays for it, and its memory belongs to the runtime. A child has a new history, new ids and
-   its own limits. It has no sub-agents unless max_depth allows them. Many children can run at the
-   same time, on the pumping thread. The host sees a child through the caller's events: the child's
-   text, tools and progress are updates of the call (PHI_EV_TOOL_UPDATE, PHI_EV_TOOL_PROGRESS).
+   A child belongs to the calling agent: phi_abort of the caller also ends the child, and the
+   caller's budget pays for the child. The child's memory belongs to the runtime. A child has a new
+   history, new ids and its own limits. It has no sub-agents unless max_depth allows them. Many
+   children can run at the same time, on the pumping thread. The host sees a child through the
+   caller's events: the child's text, tools and progress are updates of the call
+   (PHI_EV_TOOL_UPDATE, PHI_EV_TOOL_PROGRESS).
 
    A result is the text of the child's last answer that has text, with its blocks joined by line
    breaks, or "(sub-agent produced no text output)". Its details are JSON:
@@ -1481,13 +1496,14 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent_desc *desc);
    handle unless it is NULL. phi_abort of the handle ends the child. The handle is stale once the
    child is freed.
 
-   If task is NULL, phi_spawn resumes children after phi_agent_restore of the parent, outside of
-   callbacks: the unfinished children of phi_spawn whose desc had the same name. It does not set
-   *child and returns the first failure. Children that fail are freed, and each emits
-   PHI_EV_SUBAGENT_END.
+   If task is NULL, phi_spawn resumes the parent's unfinished children that phi_spawn began with a
+   desc of the same name. Do this after phi_agent_restore of the parent, not inside a callback. Such
+   a call does not set *child, and returns the first failure. Children that fail are freed, and each
+   emits PHI_EV_SUBAGENT_END.
 
-   PHI_BAD_ARG, PHI_STALE, PHI_NO_MEMORY; PHI_MISUSE: the runtime is closing, or the parent is of
-   phi_run. Also the errors of phi_agent_new. After an error, no child has begun. */
+   PHI_BAD_ARG: the name is missing or the task is empty. PHI_MISUSE: the runtime is closing, the
+   parent is the agent of a phi_run, or task is NULL inside a callback. Also PHI_STALE,
+   PHI_NO_MEMORY and the errors of phi_agent_new. After an error, no child has begun. */
 PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent_desc *desc, const char *task,
                              phi_agent *child);
 
@@ -1503,8 +1519,9 @@ PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent_desc *desc, const ch
        for (i = 0; (problem = phi_agents_problem_at(agents, i)) != NULL; i++) show(problem);
 
    A file is read and checked as a whole. Every fault is added to a list of problems, with its file,
-   line, column, field, value and the expected values. Faults are errors; an unknown field is a
-   warning that names the nearest known field. docs/configuration.md lists every section and field.
+   line, column, field, value and the expected values. Faults are errors, except for an unknown
+   field: its problem is a warning that names the nearest known field. docs/configuration.md lists
+   every section and field.
 
    ${NAME} in a text is replaced by the value of the variable. ${NAME:-text} is replaced by `text`
    if the variable is not set. $${ means ${. Only values are replaced, after the file was parsed: a
@@ -1519,11 +1536,13 @@ PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent_desc *desc, const ch
 
 typedef struct phi_config phi_config;
 
-/* A section of another header (phi_tools.h: phi_config_sections); opaque. */
+/* An opaque section of another header, such as phi_config_sections of phi_tools.h. */
 typedef struct phi_config_section phi_config_section;
 
 typedef enum phi_config_format {
-    PHI_CONFIG_AUTO = 0, /* by the path's extension; a text is tried as TOML, JSON, YAML */
+    /* By the path's extension. If a `text` has no path with a known extension, the first of TOML,
+       JSON and YAML that fits. */
+    PHI_CONFIG_AUTO = 0,
     PHI_CONFIG_TOML,
     PHI_CONFIG_JSON,
     PHI_CONFIG_YAML
@@ -1541,7 +1560,7 @@ typedef struct phi_config_desc {
     const char *(*variable_fn)(void *user_data, const char *name);
     void *user_data;
     /* More sections, besides phi.h's own; NULL-ended. Borrowed until the config and its agents are
-       freed. By default there are none, and a file that has such a section is an error. */
+       freed. By default there are none, and such a section in a file is an error. */
     const phi_config_section *const *sections;
     size_t max_bytes;      /* max. bytes of a file (default 4 MiB) */
     uint32_t max_problems; /* max. problems kept (default 1,000) */
@@ -1605,9 +1624,10 @@ inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_con
    A relative workspace starts at the directory of the file. Without a workspace, tools work in the
    working directory, and "file:" paths of prompts start at the directory of the file.
 
-   An agent without its own list (mcp, openapi, sub_agents) gets all that the file declares. All
-   references with % to the same connection, document or sub-agent share it (a sub-agent only with
-   callers of the same workspace and server). Each reference without % makes its own.
+   An agent without its own list (mcp, openapi, sub_agents) gets all that the file declares. If
+   references with % name the same connection, document or sub-agent, they share it. A sub-agent is
+   shared only by callers with the same workspace and server. Each reference without % makes its own
+   connection, document or sub-agent.
 
    Prompts, skills and rules are read while the agents are made. This waits for the disk, so do it
    at start-up.
@@ -1621,17 +1641,19 @@ typedef struct phi_agents phi_agents;
 /* Zero means default for every field. */
 typedef struct phi_agents_desc {
     /* Desc for all agents: fields that no file has (hook_fn, user_data, filters, provider,
-       token_counter...), and defaults of other fields. The file's values win, limit by limit.
-       failover and model are taken whole, from the file or from here. Compaction is off until the
-       file or base.compaction has max_context_tokens. A limit in the file ends limits.disable.
-       base.profile fills what base leaves unset; then the file is read over both. The profile's
-       skills choose from [skills]; without that section the host loads the skills.
+       token_counter...), and defaults of other fields. The file's values win, field by field. Only
+       failover and model are taken whole, from the file or from here. Compaction is off unless the
+       file or base->compaction has max_context_tokens. A limit in the file clears limits.disable.
+       base->profile sets fields that base leaves unset; the file's values replace both. The
+       profile's `skills` select from the skills of [skills]. Without that section the host loads
+       the skills.
 
        Sub-agents get only hook_fn, at BEFORE_TOOL and AFTER_TOOL. They also get it at CREDENTIAL if
        they use the agent's server without their own provider or api_key: see phi_hook.model.
        phi_agent_set does not change hook_fn for them.
 
-       Borrowed until the agents are made; user_data and hook_user_data as long as the agents. */
+       The desc is borrowed until the agents are made. Its user_data and hook_user_data are borrowed
+       as long as the agents live. */
     const phi_agent_desc *base;
     /* The host's own tools, which [tools] enabled and sub-agents may name. They replace built-in
        tools of the same name. Borrowed as phi_agent_desc.tools (default: none). */
@@ -1640,10 +1662,10 @@ typedef struct phi_agents_desc {
     /* Decides calls that the [permissions] rules ask about. May return PHI_WAIT (default: deny). */
     phi_hook_fn ask_fn;
     void *ask_user_data;
-    /* Keeps threads if [session] scope is "persistent" and names no directory. Copied; its pointers
+    /* Keeps threads if [session] has the scope "persistent" and no directory. Copied; its pointers
        are borrowed as long as the phi_agents (default: base->store). If the file names no thread,
-       base->thread_id is the thread: it needs a store, and is kept whatever scope says. Each of
-       several agents has its own thread ("THREAD-AGENT"). */
+       base->thread_id names it; this thread needs a store and is kept even without the scope
+       "persistent". Each of several agents has its own thread ("THREAD-AGENT"). */
     const phi_store *store;
     /* "dir/name.jsonl": the thread of the first agent, whatever [session] says. Threads of other
        agents are next to this file ("name-AGENT"). A store must accept the name ([A-Za-z0-9._-]).
@@ -1677,8 +1699,8 @@ PHI_API void phi_agents_free(phi_agents *agents);
 PHI_API phi_status phi_agents_step(phi_agents *agents);
 
 /* Returns an error or a warning, or NULL past the last. Problems of the config come first, as in
-   phi_config_problem_at. Problems found while making agents follow (files of prompts, names of
-   tools, documents that cannot be read). */
+   phi_config_problem_at. Then come problems found while making agents, such as a missing prompt
+   file, an unknown tool or an unreadable document. */
 PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index);
 
 /* Returns the agent of that name, or the first agent if name is NULL. If there is no such agent, or
@@ -1701,13 +1723,14 @@ PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t in
    of `from` and new agents of `to` stay as they are. An agent of `to` with a store keeps its own
    thread: for such a file, free the old agents first, then load it again.
 
-   If this fails, nothing changes, and phi_last_error has a message: PHI_NO_MEMORY, PHI_MISUSE
-   (inside a callback, or `to` has not been stepped to PHI_OK), PHI_BAD_ARG, or a status of
-   phi_agent_restore. */
+   If this fails, nothing changes, and phi_last_error has a message. PHI_MISUSE: inside a callback,
+   or phi_agents_step(to) has not returned PHI_OK. PHI_BAD_ARG: `to` and `from` are the same, belong
+   to two runtimes, or one is NULL. Also PHI_NO_MEMORY and the statuses of phi_agent_restore. */
 PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from);
 
 /* Sets *out to the model of an alias or a reference, such as ":fast" or "{{provider.openai}}", for
-   PHI_SET_MODEL. Its strings belong to `agents`. PHI_NOT_FOUND, PHI_BAD_ARG. */
+   PHI_SET_MODEL. Its strings belong to `agents`. PHI_NOT_FOUND: no such model. PHI_BAD_ARG: an
+   argument is NULL, or the config has errors. */
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out);
 
 /* ---- writing an agent as a configuration ---- */
@@ -1719,18 +1742,19 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
    file, set these variables and supply the named tools: phi_config_sections(),
    phi_agents_desc.tools.
 
-   Not written: hooks, callbacks, filters, strategies, failover, stores; the sections skills,
-   sub_agents, mcp, openapi, permissions and callbacks, with their tools (phi_tool.unlisted). The
-   index of skills stays in the prompt. *out is in the arena. PHI_STALE, PHI_UNSUPPORTED (an
-   unknown format), PHI_BAD_ARG, PHI_NO_MEMORY. */
+   Hooks, callbacks, filters, strategies, failover and stores are not written. Neither are the
+   sections skills, sub_agents, mcp, openapi, permissions and callbacks, nor the tools that they
+   make (phi_tool.unlisted). The index of skills stays in the prompt. *out is in the arena.
+   PHI_STALE: the agent was freed. PHI_UNSUPPORTED: unknown format. PHI_BAD_ARG: arena or out is
+   NULL. Also PHI_NO_MEMORY. */
 PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, phi_arena *arena,
                                     phi_str *out);
 
 /* ---- src/config/config_json.h ---- */
 
-/* config_json.h - the settings of an agent as JSON, in the shapes of the interchange format of
-   histories, for a host that stores settings with threads. Configuration files have other shapes
-   (config.h).
+/* config_json.h - the settings of an agent as JSON, for a host that stores settings with threads.
+   The JSON has the shapes of the interchange format of histories. Configuration files have other
+   shapes (config.h).
 
        phi_str json;
        phi_parse_error error;
@@ -1775,9 +1799,10 @@ enum { PHI_SETTINGS_SECRETS = 1 /* also write api_key and the values of headers 
                      present, the other members of "compat" are not read
 
    A zero field is written as the default that it means (in "context", the default that applies
-   without an agent). A field without a member in this shape is written only if it is set. flags:
-   PHI_SETTINGS_SECRETS, or 0, which writes api_key and the values of headers as "". *out is in the
-   arena. PHI_BAD_ARG, PHI_NO_MEMORY. Threads: any, one at a time with an arena. */
+   without an agent). Fields that have no member in the list above are written only if they are set.
+   `flags` is PHI_SETTINGS_SECRETS or 0; with 0, api_key and the values of headers are written as
+   "". *out is in the arena. PHI_BAD_ARG: a pointer is NULL. Also PHI_NO_MEMORY. Threads: any, one
+   at a time with an arena. */
 PHI_API phi_status phi_settings_to_json(const phi_settings *settings, uint32_t flags,
                                         phi_arena *arena, phi_str *out);
 /* Reads settings. A missing or null member is left zero, which means default. Unknown members are
@@ -1831,11 +1856,11 @@ PHI_API phi_status phi_tools_context(phi_tool *out);
        {"warn": "..."}                     filter: a warning that is added for the model
    A denial without a reason takes standard error as its reason. Warnings also quote standard error.
 
-   The pump never waits for a script. Only the run, or the tool call, pauses until the script has
-   exited, as for any hook that waits; PHI_EV_DECISION is not emitted. The scripts of one point run
-   one after the other until one denies. The host's own hook is called after the last script. If the
-   run is aborted, the agent freed or the runtime closed, the script and all processes it started
-   are killed.
+   The pump never waits for a script. Only the run or the tool call pauses until the script has
+   exited, as for any hook that waits. However, PHI_EV_DECISION is not emitted. The scripts of one
+   point run one after the other until one denies. The host's own hook is called after the last
+   script. If the run is aborted, the agent freed or the runtime closed, the script and all
+   processes it started are killed.
 
    No shell reads a command unless `shell` is set. A script runs with the rights of the program. Its
    environment is the program's, without variables whose names look like keys.
@@ -1845,7 +1870,7 @@ PHI_API phi_status phi_tools_context(phi_tool *out);
 
 typedef struct phi_scripts phi_scripts;
 
-/* The verdict if a script gives none: it cannot be started, exceeds its deadline, is killed, or its
+/* The verdict if a script fails: it cannot be started, exceeds its deadline, is killed, or its
    answer is broken or too long. An exit code other than 0 is no failure: it denies. */
 typedef enum phi_script_failure {
     PHI_SCRIPT_FAILURE_DEFAULT = 0, /* deny; but allow if the script cannot be started */
@@ -1867,7 +1892,7 @@ typedef struct phi_script {
     /* At the credential point: only models with the scheme, host and port of this address; "" means
        models without an address (default: all models). */
     const char *server;
-    uint32_t timeout_ms; /* for each script (default: the set's timeout; or PHI_UNLIMITED) */
+    uint32_t timeout_ms; /* for this script; may be PHI_UNLIMITED (default: the set's) */
     phi_script_failure on_failure;
 } phi_script;
 
@@ -1878,8 +1903,8 @@ typedef struct phi_scripts_desc {
     const char *workspace;     /* working directory (default: the agent's, else the program's) */
     const char *const *env;    /* "NAME=value", NULL-ended; added to the program's environment */
     bool keep_keys;            /* keep variables of the program whose names look like keys */
-    uint32_t timeout_ms;       /* for each script (default 30,000; or PHI_UNLIMITED) */
-    uint32_t max_output_bytes; /* max. bytes of an answer; for stderr a quarter (default 65,536) */
+    uint32_t timeout_ms;       /* for each script; may be PHI_UNLIMITED (default 30,000) */
+    uint32_t max_output_bytes; /* max. bytes of stdout; stderr has a quarter (default 65,536) */
     uint32_t max_running;      /* max. scripts of this set at once; others wait (default 8) */
     phi_allocator allocator;   /* copied (default: the C library's) */
 } phi_scripts_desc;
@@ -1911,9 +1936,9 @@ PHI_API phi_status phi_scripts_use(phi_scripts *scripts, phi_agent_desc *desc);
    skills. Instructions and further files enter the context only when the model reads them, by the
    tool read_skill, or by read_file at the path that the prompt names.
 
-   Loading reads the disk, about 0.1 ms a skill: all at once at start-up, or in slices between
-   frames. A broken skill is left out, or loaded with a warning; phi_skills_problem_at lists both
-   kinds. Other skills are loaded all the same.
+   Loading reads the disk and takes about 0.1 ms a skill. Load all at once at start-up, or in slices
+   between frames. A broken skill is left out, or loaded with a warning; phi_skills_problem_at lists
+   both kinds. Other skills are loaded all the same.
 
    Ownership: a phi_skills owns all its memory, from its own allocator. Every string and skill it
               returns is valid until phi_skills_free, even after a later load replaced the skill.
@@ -1970,7 +1995,7 @@ PHI_API void phi_skills_free(phi_skills *skills); /* NULL is harmless */
    entry of the directory: a few system calls, and at most 64 KiB read. Skills appear as they are
    read, with `label` as their source (copied; if NULL, "dir:0", then "dir:1"...).
 
-   PHI_NOT_FOUND, PHI_IO: the directory, or its SKILL.md, does not exist or cannot be read.
+   PHI_NOT_FOUND, PHI_IO: the directory or the single SKILL.md does not exist or cannot be read.
    PHI_PARSE: the single skill was not loaded. In these three cases, a problem says why. PHI_MISUSE:
    the load of another directory is under way. PHI_BAD_ARG: an argument is missing. PHI_NO_MEMORY,
    PHI_TOO_BIG (max_skills): the load ends, and the skills loaded so far stay. */
@@ -2021,8 +2046,8 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
    ".." and all links, before it is checked. It is then opened by descriptors, so another process
    that swaps a directory for a link cannot lead the tool elsewhere. `bash` is not confined: it
    starts in the workspace, but can do all that the host's user can. Leave bash out, confirm its
-   commands, let a hook decide (PHI_HOOK_BEFORE_TOOL, which may wait for a person;
-   permissions/permissions.h has rules for each command of a line), or run the host in a container.
+   commands, let a hook decide, or run the host in a container. A hook at PHI_HOOK_BEFORE_TOOL may
+   wait for a person, and permissions/permissions.h has rules for each command of a line.
    deny_patterns are no boundary: they stop mistakes, not intent, because a shell can express a
    command in endless ways.
 
@@ -2038,8 +2063,8 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 
 enum { PHI_TOOL_COUNT = 6 };
 
-/* The program that `search` runs. The results are the same, but grep has another syntax of patterns
-   and heeds no ignore files. */
+/* The program that `search` runs. The results are the same, except that grep has another syntax of
+   patterns and does not heed ignore files. */
 typedef enum phi_search_with {
     /* phi's own engine if files are confined or ripgrep is not installed; else ripgrep */
     PHI_SEARCH_AUTOMATIC,
@@ -2058,11 +2083,12 @@ typedef enum phi_search_with {
 
 /* Zero means default for every field. All pointers are borrowed as long as the set is used. */
 typedef struct phi_tools_desc {
-    /* The directory where relative paths start and commands run (default: the working directory, to
-       which files are then not confined). */
+    /* The directory where relative paths start and commands run. By default this is the working
+       directory, but files are then not confined to it. */
     const char *workspace;
     /* NULL-ended directories or files that may be used besides the workspace. Relative paths start
-       in the workspace. If there is no workspace either, every path may be used (default: none). */
+       in the workspace. If neither workspace nor allowed_paths is set, every path may be used
+       (default: none). */
     const char *const *allowed_paths;
     bool unconfined; /* allow every path, despite workspace and allowed_paths */
     /* NULL-ended. A command that contains a pattern is refused, even with other quotes or blanks.
@@ -2119,11 +2145,12 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
 
    A call is allowed, asked about, or denied. Among matching rules, deny counts before ask, and ask
    before allow. If no rule matches, the verdict is phi_permission_rules.otherwise. The order of
-   rules has no meaning. A shell's command line is parsed. Rules decide on each of its commands,
-   whatever pipe, substitution or program (env, xargs, bash -c) runs the command, and on each
+   rules has no meaning. A shell's command line is parsed. Rules decide on each command in the line,
+   even if a pipe, a substitution or a program (env, xargs, bash -c) runs it. Rules decide on a
    redirection as on a call of write_file or read_file. The strictest verdict counts. A line that
    cannot be parsed with certainty is allowed only by rules that allow every command. If the parser
-   cannot reach the line's end, and any rule asks about commands or denies them, phi also asks.
+   cannot reach the line's end, and any rule asks about commands or denies them, even such a line is
+   asked about.
 
    This is no sandbox. Rules do not see aliases, functions of a profile, values of variables,
    scripts that are written and then run, or whatever an allowed program does. Links in paths are
@@ -2141,22 +2168,24 @@ typedef struct phi_permission_rule {
     phi_permission verdict;
     const char *tool; /* name of the tool: "bash", "write_file|edit_file", "mcp_*" */
     /* For a shell's command: one pattern for each word, as in "git status" and "npm run *". All
-       words must match. A * as the last word matches any number of words, also none. In a rule that
-       allows, only this * matches words of unknown text ($NAME, *.c). A rule that allows matches a
-       program by its name or in /bin and /usr/bin, and no command with variables set before it;
-       other rules match the program in every directory. */
+       words must match. A * as the last word matches any number of words, also none. A rule that
+       allows matches a program by its bare name or in /bin and /usr/bin. It matches no command that
+       sets variables before the program. Only its last * matches words of unknown text ($NAME,
+       *.c). Other rules match the program in every directory. */
     const char *command;
-    /* Words that the command must have, one alternative of each. In rules that ask or deny, -r also
-       finds -fr, and --force also finds --fo. */
+    /* Words that the command must have. If a word has alternatives, one of them is enough. In rules
+       that ask or deny, -r also finds -fr, and --force also finds --fo. */
     const char *with;
-    /* Words that the command must not have. For a rule that allows, all words must be known. */
+    /* Words that the command must not have. A rule that allows also needs the text of all words to
+       be known. */
     const char *without;
     const char *piped; /* names of programs: the output of one of them goes to this command */
     /* For a file: an absolute path, one that begins with "~/", or one relative to the workspace.
        The workspace and all below it are "./" "**". Here * does not match a slash, and ** does. A
        "!" before the pattern means all paths that do not match it. In a command, a rule that allows
-       must match every word with a / or .., and other rules only one word. In a call of a tool that
-       is not phi's own, rules that ask or deny match any text of the arguments. */
+       must match every word with a / or .., but for other rules one matching word is enough. In a
+       call of a tool that is not phi's own, rules that ask or deny match any text of the
+       arguments. */
     const char *path;
     const char *host;     /* host of the URL: "example.com|*.example.org" */
     const char *argument; /* name of a member of the arguments, for `matches` */
@@ -2167,9 +2196,9 @@ typedef struct phi_permission_rule {
        "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. The command may
        have no word that the shell could expand to an option ($NAME, *.c; but a*.c is allowed). */
     const char *options;
-    /* A pattern of the tool's phi_tool.source; "" is the host's own tools. NULL: tools of any
-       source. But without a source, a rule that allows tools by name does not allow another
-       source's tool with the name of a shell or of a built-in tool. */
+    /* A pattern of the tool's phi_tool.source; "" means the host's own tools. If NULL, the rule is
+       for tools of any source, with one exception: if the rule allows tools by name, it does not
+       allow another source's tool that has the name of a shell or of a built-in tool. */
     const char *source;
 } phi_permission_rule;
 
@@ -2185,7 +2214,8 @@ typedef enum phi_permission_mode {
     PHI_PERMISSION_MODE_DEFAULT = 0,
     PHI_PERMISSION_MODE_PLAN,         /* the same rules, but all else is denied */
     PHI_PERMISSION_MODE_ACCEPT_EDITS, /* the default rules, plus writing in the workspace */
-    /* Allows all but destructive commands and private keys. Asks if a call may be one of these. */
+    /* Allows all but destructive commands and access to private keys. Asks if a call may be such a
+       command or access. */
     PHI_PERMISSION_MODE_ALL
 } phi_permission_mode;
 
@@ -2207,9 +2237,9 @@ typedef struct phi_permissions phi_permissions;
 typedef struct phi_permissions_desc {
     phi_allocator allocator;           /* (default: malloc) */
     const phi_permission_rules *rules; /* copied (default: those of PHI_PERMISSION_MODE_DEFAULT) */
-    /* absolute path; copied (default: not known, and only relative paths are in the workspace) */
+    /* absolute path; copied (default: unknown, so only relative paths count as in the workspace) */
     const char *workspace;
-    /* absolute path; copied (default: not known, and only "~" names the home directory) */
+    /* absolute path; copied (default: unknown, so only "~" means the home directory) */
     const char *home;
     const char *shell_tools; /* a pattern of names; copied (default "bash") */
     /* The host's scripts and configuration. Even if a rule allows the call, phi asks before such a
@@ -2265,9 +2295,9 @@ typedef enum phi_permission_scope {
 /* "Always allow this": makes the narrowest rules that allow a call, in the arena. Show the rules to
    a person, then pass them to phi_permissions_add(). The rules name the call's source if it has
    one. If out->count is 0, the call is allowed already. PHI_REJECTED: no rule should allow the
-   call, because a rule denies it (for SCOPE_KIND, also if a rule asks), a word is not known, or the
-   call deletes without asking. *why (why may be NULL) then has the reason, valid as above.
-   PHI_NO_MEMORY. */
+   call, for example because a rule denies it, a word has unknown text, or the call deletes
+   directories. For SCOPE_KIND, also if a rule asks about the call. *why (why may be NULL) then has
+   the reason, valid as above. Also PHI_NO_MEMORY. */
 PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
                                           const phi_permission_call *call,
                                           phi_permission_scope scope, phi_arena *arena,
@@ -2368,9 +2398,8 @@ typedef struct phi_mcp_desc {
     const char *const *env; /* "NAME=value", NULL-ended, added to the host's (default: none) */
     bool hide_keys;         /* leave out the host's variables whose names look like keys */
     const char *cwd;        /* (default: the host's) */
-    /* A program that exits is started again, at most this often in a row (default 3;
-       PHI_UNLIMITED), with a delay that doubles up to 30 s. Running for a minute resets the
-       count. */
+    /* Most restarts in a row of a program that exits (default 3; PHI_UNLIMITED). The delay before a
+       restart doubles up to 30 s. After a minute without an exit, the count is 0 again. */
     uint32_t max_restarts;
     bool no_restart;
     uint32_t restart_delay_ms; /* (default 500) */
@@ -2384,7 +2413,7 @@ typedef struct phi_mcp_desc {
     /* "2025-06-18": use only this era (default: the newest that both sides know) */
     const char *era;
     uint32_t connect_timeout_ms; /* longest time until READY (default 30,000; PHI_UNLIMITED) */
-    uint32_t timeout_ms;         /* for a request; progress restarts the time (default 30,000) */
+    uint32_t timeout_ms;         /* of a request; each progress restarts it (default 30,000) */
     uint32_t max_timeout_ms;     /* max. time with progress (default 600,000; PHI_UNLIMITED) */
     const char *name_prefix;     /* a model sees "{prefix}__{name}" (default: no prefix) */
     size_t max_message_bytes;    /* (default 16,777,216) */
@@ -2405,7 +2434,7 @@ typedef struct phi_mcp_desc {
     void *user_data;
 } phi_mcp_desc;
 
-/* Begins to connect. Copies `desc` deeply. NULL: phi_last_error has the message. */
+/* Begins to connect. Copies `desc` deeply. NULL: it failed, and phi_last_error has the message. */
 PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc);
 /* Ends the connection politely, in phi_step. Calls under way get an error. May be called twice. */
 PHI_API void phi_mcp_close(phi_mcp *mcp);
@@ -2452,7 +2481,7 @@ typedef struct phi_mcp_send_desc {
     void *user_data;
 } phi_mcp_send_desc;
 
-/* Sends any request; for common ones, phi_mcp_get is simpler. `id` may be NULL; *id is for
+/* Sends any request; for common ones, phi_mcp_get is simpler. If id is not NULL, sets *id for
    phi_mcp_cancel. PHI_MISUSE: the connection is not ready. PHI_FULL: 4,096 requests are under
    way. */
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, uint64_t *id);
@@ -2477,9 +2506,9 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id);
    "sampling", the agent's model answers, without the agent's history and tools; the agent's budget
    and max_tokens apply. The reply {"messages":[..]} replaces the messages that the model gets. Any
    other reply to "sampling" is the answer itself.
-   PHI_DENY declines. A form or a page counts as dismissed if the reply is "cancel" or the deadline
-   has passed. A form also counts as dismissed if its values do not fit the schema;
-   PHI_MCP_EV_WARNING then tells why. */
+   PHI_DENY declines the question. A form or a page counts as dismissed instead if the reply is
+   "cancel" or the deadline has passed. A form also counts as dismissed if its values do not fit the
+   schema; PHI_MCP_EV_WARNING then tells why. */
 
 /* Replaces the roots; they are copied. Servers with a handshake get a notification. PHI_MISUSE: the
    connection was made without roots. PHI_BAD_ARG: a uri does not begin with "file:". */
@@ -2570,9 +2599,9 @@ typedef struct phi_mcp_get_desc {
     void *user_data;
 } phi_mcp_get_desc;
 
-/* Asks the server. `id` may be NULL; *id is for phi_mcp_cancel. PHI_MISUSE: the server is not
-   ready. PHI_UNSUPPORTED: the server does not offer this. PHI_FULL: 4,096 requests are under
-   way. */
+/* Sends a request to the server. If id is not NULL, sets *id for phi_mcp_cancel. PHI_MISUSE: the
+   server is not ready. PHI_UNSUPPORTED: the server does not offer this. PHI_FULL: 4,096 requests
+   are under way. */
 PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id);
 
 typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str message);
@@ -2580,9 +2609,9 @@ typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str mess
 /* Watches a resource; if `on` is false, stops watching it. PHI_MCP_EV_RESOURCE_UPDATED reports each
    change, also after a restart of the server. `done` may be NULL. `done` is called once: after the
    server's answer, or in the era 2026-07-28 after the stream for all watched resources was opened.
-   `done` is not called if the resource was watched already, or if `on` is false. Statuses as
-   phi_mcp_get. PHI_FULL: 256 resources are watched. PHI_NOT_FOUND: `on` is false, but the resource
-   is not watched. */
+   `done` is not called if the resource was watched already, or if `on` is false. Returns the
+   statuses of phi_mcp_get, but PHI_FULL means that 256 resources are watched already.
+   PHI_NOT_FOUND: `on` is false, but the resource is not watched. */
 PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp_done_fn done,
                                  void *user_data);
 
@@ -2668,10 +2697,10 @@ struct phi_mcp_oauth_desc {
     /* Tokens are bound to this key if the authorization server supports its algorithm: each request
        carries a proof signed by the key (DPoP, RFC 9449). (default: bearer tokens) */
     const phi_mcp_key *dpop_key;
-    /* Issuer of client_id or the assertion; a server with another issuer is refused. Set it in
-       unattended programs. If it is not set, then until the first token arrives, a secret or an
-       assertion goes to any issuer that the MCP server names (default: issuer of the stored or last
-       token). */
+    /* Issuer of client_id or the assertion; a server with another issuer is refused. The default is
+       the issuer of the stored or last token. Set this field in unattended programs: without it and
+       before the first token, a secret or an assertion goes to any issuer that the MCP server
+       names. */
     const char *issuer;
     /* https URL of a document about the program, used as client id if the server supports it. */
     const char *client_metadata_url;
@@ -2680,7 +2709,8 @@ struct phi_mcp_oauth_desc {
     bool web_application;    /* application_type "web" (default: "native") */
 
     /* Scopes to ask for in addition to the scopes of the server's challenge; separated by spaces.
-       If both are missing, phi asks for all scopes that the server supports (default: none). */
+       If neither this field nor the challenge has scopes, phi asks for all scopes that the server
+       supports (default: none). */
     const char *scope;
     bool no_offline_access; /* never ask for "offline_access" */
 
@@ -2689,7 +2719,8 @@ struct phi_mcp_oauth_desc {
        redirect_uri and calls phi_mcp_authorize. */
     int redirect_port;
     const char *redirect_uri; /* https, http on this machine, or a scheme of the program */
-    uint32_t timeout_ms;      /* for an authorization, with the person's time (default 300,000) */
+    /* for an authorization, including the time that the person takes (default 300,000) */
+    uint32_t timeout_ms;
 
     bool allow_private; /* a public server's metadata may name private addresses */
     bool no_legacy;     /* refuse servers without metadata (2025-03-26) */
@@ -2726,20 +2757,20 @@ PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given);
    phi_step does the work of a server. A client's call runs as a model's call does, with schema
    check, hooks and deadline; the phi_call_ functions work. A server can offer any phi_tool, also a
    sub-agent (phi_subagent_tool) that has its own model.
-   Eras (versions of the protocol), all at once: 2026-07-28, whose requests are independent, and
-   2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05, with sessions that `initialize` begins.
+   A server speaks all eras (versions of the protocol) at once. In 2026-07-28, requests are
+   independent. In 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05, `initialize` begins a session.
 
    Ownership: a server borrows its runtime; free the server first.
    Threads:   the pumping thread.
    Callbacks: on the pumping thread, inside phi_step. They may call every function of this header,
    even phi_mcp_server_free.
 
-   PHI_NO_PROCESS leaves out stdio, PHI_NO_LISTEN http. */
+   PHI_NO_PROCESS leaves out stdio, and PHI_NO_LISTEN leaves out http. */
 
 typedef struct phi_mcp_server phi_mcp_server;
 
 /* A client's request that a function of the host must answer. This handle is a value. It is stale
-   after the request was answered or cancelled, or its client is gone. Do not use it after
+   once the request was answered or cancelled, or the client is gone. Do not use it after
    phi_mcp_server_free. */
 typedef struct phi_mcp_incoming {
     phi_mcp_server *server; /* NULL if there is no request */
@@ -2747,8 +2778,8 @@ typedef struct phi_mcp_incoming {
     uint32_t can; /* abilities of the client: PHI_MCP_CAN_ bits */
 } phi_mcp_incoming;
 
-/* Questions that a client can answer. PHI_MCP_CAN_TASKS: the client accepts tasks, and
-   phi_mcp_server_desc.tasks is set. phi_mcp_serve_tool.needs has these bits, too. */
+/* Questions that a client can answer. PHI_MCP_CAN_TASKS means that the client accepts tasks and
+   phi_mcp_server_desc.tasks is set. phi_mcp_serve_tool.needs uses the same bits. */
 enum {
     PHI_MCP_CAN_SAMPLE = 1,
     PHI_MCP_CAN_ELICIT = 2,
@@ -2844,8 +2875,9 @@ typedef struct phi_mcp_server_desc {
     uint32_t hook_points;
     uint32_t tool_timeout_ms;     /* for tools without a timeout (default 120,000) */
     uint32_t decision_timeout_ms; /* for hooks that wait (default 300,000) */
-    /* For the answer to phi_mcp_ask (default 600,000). If more than half of max_calls wait for
-       clients of 2026-07-28, the oldest gets PHI_TIMEOUT earlier. */
+    /* Time for the answer to phi_mcp_ask (default 600,000). If more calls than half of max_calls
+       wait for answers of clients of 2026-07-28, the questions of the oldest call get PHI_TIMEOUT
+       earlier. */
     uint32_t ask_timeout_ms;
     void *user_data; /* for complete_fn and hook_fn */
 
@@ -2878,13 +2910,14 @@ typedef struct phi_mcp_server_desc {
     /* Allowed values of Host and Origin besides loopback names; NULL-ended (default: none). */
     const char *const *allowed_hosts, *const *allowed_origins;
     uint32_t max_connections; /* (default 64) */
-    /* Time to answer calls under way after EOF on stdin, before they are cancelled (default 2,000;
-       PHI_UNLIMITED). */
+    /* After EOF on stdin, calls under way have this time to end; then they are cancelled (default
+       2,000; PHI_UNLIMITED). */
     uint32_t close_ms;
 } phi_mcp_server_desc;
 
-/* Begins to serve. NULL: phi_last_error names the wrong field or the fault of the port. Tools must
-   be valid for phi_agent_new; a tool with needs_approval requires hook_fn at BEFORE_TOOL. */
+/* Begins to serve. Returns NULL on failure; phi_last_error names the wrong field or the fault of
+   the port. Tools must be valid for phi_agent_new; a tool with needs_approval requires hook_fn at
+   BEFORE_TOOL. */
 PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc *desc);
 
 typedef struct phi_mcp_server_info {
@@ -2912,11 +2945,11 @@ PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_serv
                                       uint32_t lists);
 /* Tells subscribed clients that a resource has changed. */
 PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri);
-/* Sends a log message to the client of `incoming`, or if that is NULL, to all clients of legacy
-   eras. Only clients that want the level get the message. level: "debug", "info", "notice",
+/* Sends a log message to the client of `incoming`. If incoming is NULL, sends it to all clients of
+   legacy eras. Only clients that want the level get the message. level: "debug", "info", "notice",
    "warning", "error", "critical", "alert" or "emergency". data: JSON text or plain text. Slow
-   clients may lose the message; with `incoming`, PHI_FULL reports that. PHI_BAD_ARG: unknown level,
-   or a request of another server. */
+   clients may lose the message; with `incoming`, PHI_FULL reports that. PHI_STALE: the request has
+   ended. PHI_BAD_ARG: unknown level, or a request of another server. */
 PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_incoming *incoming,
                                       const char *level, const char *logger, const char *data);
 
@@ -2931,8 +2964,8 @@ typedef struct phi_mcp_ask_desc {
     const char *method;
     const char *params; /* JSON object; copied (default {}) */
     /* Names the question within its request; copied. A client may answer a question by its name
-       before the question is asked. Ignored for a task (default: number of the question, "1", or
-       the next free one). */
+       before the question is asked. Ignored for a task. By default the key is the number of the
+       question, such as "1", or the next free number. */
     const char *key;
     /* Called once, in phi_step, unless the request ends earlier; arguments are borrowed during the
        call. PHI_OK: result is the client's answer. PHI_REFUSED: `message` is the client's error.
@@ -2941,20 +2974,20 @@ typedef struct phi_mcp_ask_desc {
     void *user_data;
 } phi_mcp_ask_desc;
 
-/* Asks the client or its user. A session gets a request. A client of 2026-07-28 gets the question
-   as the result of its request, and repeats the request with the answer; the call waits meanwhile.
-   Questions of one phi_step are sent together. PHI_UNSUPPORTED: the client cannot answer
-   (phi_last_error has the message). PHI_FULL: 16 questions are open, or the question does not fit
-   into the session's queue (max_queue_bytes). PHI_STALE: the request has ended, or its session has
-   no open stream. */
+/* Asks the client or its user. A client with a session gets the question as a request. A client of
+   2026-07-28 gets the question as the result of its own request, and repeats that request with the
+   answer. The call waits meanwhile. Questions of one phi_step are sent together. PHI_UNSUPPORTED:
+   the client cannot answer (phi_last_error has the message). PHI_FULL: 16 questions are open, or
+   the question does not fit into the session's queue (max_queue_bytes). PHI_STALE: the request has
+   ended, or its session has no open stream. */
 PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc *ask);
 /* Reports progress as numbers (phi_call_progress sends texts). total may be 0 (unknown), message
    may be NULL. Sent if the client wants progress and `progress` has grown. */
 PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
                                     const char *message);
 /* Makes a tool call a task. Its client gets a handle at once. Later the client reads the status
-   (the last text of the progress), answers questions, cancels, or fetches the result. The tool runs
-   on as before. Tasks are in memory only. PHI_OK also if the call is already a task.
+   (the last text of the progress), answers questions, cancels, or fetches the result. The tool
+   continues as before. Tasks are in memory only. Returns PHI_OK also if the call is already a task.
    PHI_UNSUPPORTED: the client accepts no tasks, and waits for the result. PHI_BUSY: the client has
    a question that is not answered yet. PHI_BAD_ARG: not a tool call. */
 PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming);
@@ -2981,19 +3014,20 @@ typedef struct phi_mcp_answer_desc {
     const char *blocks;
 } phi_mcp_answer_desc;
 
-/* Answers a request, once; PHI_STALE afterwards. PHI_BAD_ARG: wrong field for the kind of request,
-   json is no object, or blocks is no array; the request still waits. PHI_NO_MEMORY: the client gets
-   an error instead of json; blocks are not added, and the call continues. */
+/* Answers a request. A second answer returns PHI_STALE. PHI_BAD_ARG: the field does not fit the
+   kind of request, json is no object, or blocks is no array; the request still waits.
+   PHI_NO_MEMORY: the client gets an error in place of json. For `blocks`, PHI_NO_MEMORY means that
+   no blocks are added; the call continues. */
 PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answer_desc *answer);
 
 /* ---- src/mcp/mcp_tools.h ---- */
 
 /* mcp_tools.h - the tools of an MCP server: a source for agents, a list for hosts.
 
-   A model sees a tool as "{name_prefix}__{name}", changed if needed to fit every provider's rules;
-   the server gets its own name for the tool. Keywords of an input schema that phi cannot check move
-   into descriptions. A tool is left out, with PHI_MCP_EV_WARNING, if its schema is too large or
-   malformed, or if its references lead too far.
+   A model sees a tool as "{name_prefix}__{name}", with changes if a provider's rules need them.
+   Calls to the server use the server's own name of the tool. Keywords of an input schema that phi
+   cannot check move into descriptions. A tool is left out, with PHI_MCP_EV_WARNING, if its schema
+   is too large or malformed, or if its references lead too far.
 
    The model gets a result's texts, images and audio, and binary resources that are images, audio or
    PDFs. Links and other resources become a line with their type and size. Structured content is
@@ -3001,7 +3035,7 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
    {"structuredContent": ..., "_meta": ...}. */
 
 /* Returns the source for phi_tool_options.sources of any agent of the runtime. The pointer is
-   always the same. The source is valid until phi_mcp_free, which fails while agents have its tools.
+   always the same. The source is valid until phi_mcp_free, which fails while agents have the tools.
    The list is empty before the server is ready. During a restart, the last list stays. */
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp);
 
@@ -3024,7 +3058,7 @@ typedef struct phi_mcp_tool {
     const char *new_hash; /* hash of the new definition if held, else NULL */
 } phi_mcp_tool;
 
-/* Returns NULL for an index past the last tool. The result is valid until the next phi_step. */
+/* Returns the tool at `index`, or NULL past the last. Valid until the next phi_step. */
 PHI_API const phi_mcp_tool *phi_mcp_tool_at(const phi_mcp *mcp, size_t index);
 
 /* Accepts the changed definition of a held tool. `name` is the name that models use. PHI_OK also if
@@ -3079,10 +3113,9 @@ typedef struct phi_openapi_auth {
 typedef struct phi_openapi_desc {
     phi_str text;     /* the text of the document */
     const char *path; /* or the path of the document's file, which is read in slices */
-    /* Or the document's address, http or https. The document is requested by GET through the
-       runtime's transport, with `headers` and without credentials of `auth`; phi_step must be
-       called meanwhile. Up to five redirects are followed, without `headers`, and never from https
-       to http. */
+    /* Or the document's address, http or https. phi requests the document by GET through the
+       runtime's transport, with `headers` but without the credentials in `auth`. Call phi_step
+       meanwhile. Follows up to five redirects without `headers`, but none from https to http. */
     const char *url;
     const char *base_url; /* replaces the document's servers (default: its first server) */
     phi_openapi_auth auth;
@@ -3099,8 +3132,8 @@ typedef struct phi_openapi_desc {
     bool skip_unnamed;         /* skip operations without operationId (default: name by path) */
     bool needs_approval;       /* tools that may change something need a hook's approval */
     bool destructive_needs_approval; /* tools of DELETE need a hook's approval */
-    /* Defers all tools (phi_tool.deferred). By default, tools are deferred only if there are many,
-       and only those that may be (phi_tool.may_defer). */
+    /* Defers all tools (phi_tool.deferred). By default the tools have phi_tool.may_defer, which
+       defers them only if there are many. */
     bool deferred;
     bool never_deferred; /* no tool is deferred, unless `deferred` is set */
 } phi_openapi_desc;
@@ -3111,10 +3144,11 @@ PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *de
 
 /* Does about the runtime's step_budget_bytes of work. PHI_BUSY: call it again. PHI_OK: the document
    is ready. Every other status is final: PHI_PARSE (malformed), PHI_UNSUPPORTED (no OpenAPI 3.0 or
-   3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO, PHI_REFUSED,
-   and the statuses of failed requests. *error (error may be NULL) describes the fault and its
-   place. error->line is 0 if the fault has no place in the text, and error->message is empty if
-   there is no fault. Safe inside callbacks. */
+   3.1, or a path with PHI_NO_FILES), PHI_NOT_FOUND or PHI_IO (the file cannot be read), PHI_REFUSED
+   (a redirect that is not followed, or an HTTP error), PHI_TOO_BIG, PHI_NO_MEMORY, and the statuses
+   of failed requests. *error (error may be NULL) describes the fault and its place. error->line is
+   0 if the fault has no place in the text, and error->message is empty if there is no fault. Safe
+   inside callbacks. */
 PHI_API phi_status phi_openapi_step(phi_openapi *api, phi_parse_error *error);
 
 /* Frees the object and all its selections. While calls of its tools are running, it frees nothing,
@@ -3141,7 +3175,7 @@ PHI_API const phi_openapi_operation *phi_openapi_operation_at(const phi_openapi 
 
 /* ---- tools ---- */
 
-/* An operation is selected if it fits an entry of every list that is given. All lists are
+/* An operation is selected if it fits at least one entry of each list that is set. All lists are
    NULL-ended, and borrowed until phi_openapi_select() is done. */
 typedef struct phi_openapi_filter {
     const char *const *operation_ids; /* as in the document */
@@ -3196,10 +3230,11 @@ inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &des
    that a PHI_NO_ macro leaves out are not in the list. */
 PHI_API const phi_config_section *const *phi_config_sections(void);
 
-/* Lists the files that a configuration runs or reads, for phi_permissions_desc.protected_paths: the
-   file itself, and each word of its commands ([hooks], [callbacks], MCP servers) that may name a
-   file, relative to the workspace and to the file's directory. The file's own [permissions] already
-   protect them. The list is NULL-ended, in the arena. PHI_TOO_BIG: more than 500 paths. */
+/* Lists the files that a configuration runs or reads, for phi_permissions_desc.protected_paths. The
+   list has the configuration file, and each word of its commands ([hooks], [callbacks], MCP
+   servers) that may name a file. A relative path is listed twice, relative to the workspace and to
+   the file's directory. The file's own [permissions] already protect all these files. The list is
+   NULL-ended and in the arena. PHI_TOO_BIG: more than 500 paths. */
 PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_arena *arena,
                                               const char *const **out);
 
@@ -3220,7 +3255,8 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
    A trace is made from the thread's entries, so it can be made at any time: during a run, after a
    crash, or from a thread in a store. A request is shown as the thread's view at that moment. Times
    are those of entries, except that a tool call ends at its result's timestamp_ms, because results
-   of parallel calls enter the thread together. A call begins with the answer that has it.
+   of parallel calls enter the thread together. A call begins at the time of the answer that
+   contains it.
    A trace of 10,000 entries has some megabytes. phi_trace_begin writes it in slices, and needs
    memory for one view of the thread, not for the trace.
    Threads: the pumping thread. */
@@ -3240,9 +3276,9 @@ typedef struct phi_trace_sink {
 
 /* Zero means default for every field. Everything is borrowed until the trace ends. */
 typedef struct phi_trace_desc {
-    /* An agent that fills the unset fields below: its policy, its token counter, its tools, its
-       model and the models of its failover, all as they are now. The agent must not be freed or get
-       another model until the trace ends (default: none) */
+    /* An agent whose current policy, token counter, tools, model and failover models are the values
+       of unset fields below. The agent must not be freed or get another model until the trace ends
+       (default: none) */
     phi_agent agent;
     const char *title; /* (default: the thread's title, else its id) */
     /* Threads of sub-agents, at any depth. Each of their runs is shown below the tool call that
@@ -3281,23 +3317,25 @@ typedef struct phi_trace phi_trace;
    except for one view, which comes from the thread's memory. *out is copied.
    Lifetime: the threads must not be freed, nor begin another log, before phi_trace_end. They may
    get entries meanwhile, which are not in the trace.
-   PHI_BAD_ARG, PHI_STALE (the agent), PHI_NO_MEMORY: *trace is NULL. */
+   If this fails, *trace is NULL: PHI_BAD_ARG (a wrong field or a missing pointer), PHI_STALE
+   (desc->agent was freed) or PHI_NO_MEMORY. */
 PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,
                                    const phi_trace_desc *desc, const phi_trace_sink *out,
                                    phi_trace **trace);
-/* Writes about `units` entries, or turns of sessions with their captured requests, at least one. A
-   request whose view was rewritten counts as one unit for each 64 messages. PHI_BUSY: there is
-   more; PHI_OK: the trace is complete. After any other status the trace has failed, and returns the
-   same status again: PHI_NOT_FOUND: entries were forgotten meanwhile; PHI_NO_MEMORY; the sink's
-   status; or the store's status if evicted entries cannot be recalled. */
+/* Writes the next part of the trace: about `units` entries, at least one. A turn with its captured
+   request counts as an entry. A request whose view was rewritten counts as one unit for each 64
+   messages. PHI_BUSY: there is more. PHI_OK: the trace is complete. Any other status means that the
+   trace has failed, and further calls return the same status. PHI_NOT_FOUND: entries were forgotten
+   meanwhile. Also PHI_NO_MEMORY, the sink's status, and the store's status if evicted entries
+   cannot be recalled. */
 PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units);
 PHI_API void phi_trace_end(phi_trace *trace); /* allowed at any time; NULL is ignored */
 
 /* Writes a trace to a file. An existing file is replaced once the trace is complete, and stays
    unchanged on failure. Only the owner can read the file (0600). Blocks as long as the disk does.
    message (may be NULL) gets a text, cut to message_size and terminated. PHI_NOT_FOUND: no such
-   directory; PHI_IO: the system refuses; PHI_UNSUPPORTED: built with PHI_NO_FILES; else a status of
-   phi_trace_begin or phi_trace_advance. */
+   directory. PHI_IO: the system refuses. PHI_UNSUPPORTED: built with PHI_NO_FILES. Also the
+   statuses of phi_trace_begin and phi_trace_advance. */
 PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind,
                                    const phi_trace_desc *desc, const char *path, char *message,
                                    size_t message_size);
@@ -3323,11 +3361,11 @@ PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x9f4df4d8
+#if PHI__IMP_FORMATS != 0x7e8126a3
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x9f4df4d8
+#define PHI__IMP_FORMATS 0x7e8126a3
 
 /* ---- src/formats/formats_in.h ---- */
 
@@ -3468,8 +3506,8 @@ static inline unsigned phi__reader_digit(char c) {
 /* Returns a zeroed node. `left` bytes of the text are still unread. NULL: no memory. */
 PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left, uint32_t meta);
 
-/* Makes room at *to for `more` bytes and a terminator, and moves the text from *text on there. At
-   most `left` bytes will follow. False if there is no memory. */
+/* Makes room at *to for `more` bytes and a terminator. Moves the text that begins at *text to the
+   new room. At most `left` bytes will follow. False if there is no memory. */
 PHI__FN bool phi__pool_room(phi__pool *pool, phi_arena *arena, char **text, char **to, size_t more,
                             size_t left);
 
@@ -3589,8 +3627,8 @@ PHI__FN bool phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *wh
 
 PHI__FN bool phi__yaml_too_big(phi__yaml_reader *r, const char *what);
 
-/* Returns the bytes of the printable character at `at`, which is before the end. 0: it is not
-   printable, and an error was recorded. Line breaks are not printable. */
+/* Returns the length in bytes of the printable character at `at`, which is before the end. 0: the
+   character is not printable, and an error was recorded. Line breaks are not printable. */
 PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted);
 
 /* Makes room for `more` bytes of the scalar's text and a terminator. */
@@ -3665,7 +3703,7 @@ PHI__FN void phi__yaml_prop_directive(phi__yaml_reader *r);
 
 enum {
     PHI__POOL_TEXT = 4096, /* bytes of text taken from the arena at once */
-    PHI__POOL_NODES = 16   /* nodes taken from the arena at once, at most */
+    PHI__POOL_NODES = 16   /* max. nodes taken from the arena at once */
 };
 
 PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left, uint32_t meta) {
@@ -3725,14 +3763,11 @@ PHI__FN void phi__reader_found(char *message, size_t size, const char *what, con
 
 #include <stdio.h>
 
-typedef enum phi__reader_format {
-    PHI__READER_JSON,
-    PHI__READER_TOML,
-    PHI__READER_YAML
-} phi__reader_format;
-
+/* Each format sets its own functions, so that a program that reads JSON does not link the readers
+   of TOML and YAML. */
 struct phi_reader {
-    phi__reader_format format;
+    phi_status (*advance)(phi_reader *reader, size_t units);
+    phi_status (*result)(const phi_reader *reader, phi_json **out, phi_parse_error *error);
     union {
         phi__json_reader json;
         phi__toml_reader toml;
@@ -3740,12 +3775,40 @@ struct phi_reader {
     } of;
 };
 
+static phi_status phi__reader_json_advance(phi_reader *r, size_t units) {
+    return phi__json_read_advance(&r->of.json, units);
+}
+
+static phi_status phi__reader_json_result(const phi_reader *r, phi_json **out,
+                                          phi_parse_error *error) {
+    return phi__json_read_result(&r->of.json, out, error);
+}
+
+static phi_status phi__reader_toml_advance(phi_reader *r, size_t units) {
+    return phi__toml_read_advance(&r->of.toml, units);
+}
+
+static phi_status phi__reader_toml_result(const phi_reader *r, phi_json **out,
+                                          phi_parse_error *error) {
+    return phi__toml_read_result(&r->of.toml, out, error);
+}
+
+static phi_status phi__reader_yaml_advance(phi_reader *r, size_t units) {
+    return phi__yaml_read_advance(&r->of.yaml, units);
+}
+
+static phi_status phi__reader_yaml_result(const phi_reader *r, phi_json **out,
+                                          phi_parse_error *error) {
+    return phi__yaml_read_result(&r->of.yaml, out, error);
+}
+
 /* ---- public ---- */
 
 PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t flags) {
     phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
     if (reader == NULL) return NULL;
-    reader->format = PHI__READER_JSON;
+    reader->advance = phi__reader_json_advance;
+    reader->result = phi__reader_json_result;
     phi__json_read_begin(&reader->of.json, arena, text, flags, 0);
     return reader;
 }
@@ -3754,7 +3817,8 @@ PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
                                         const phi_toml_desc *options) {
     phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
     if (reader == NULL) return NULL;
-    reader->format = PHI__READER_TOML;
+    reader->advance = phi__reader_toml_advance;
+    reader->result = phi__reader_toml_result;
     phi__toml_read_begin(&reader->of.toml, arena, text, options);
     return reader;
 }
@@ -3763,38 +3827,26 @@ PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
                                         const phi_yaml_desc *options) {
     phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
     if (reader == NULL) return NULL;
-    reader->format = PHI__READER_YAML;
+    reader->advance = phi__reader_yaml_advance;
+    reader->result = phi__reader_yaml_result;
     phi__yaml_read_begin(&reader->of.yaml, arena, text, options);
     return reader;
 }
 
 PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units) {
-    if (reader == NULL) return PHI_NO_MEMORY;
-    switch (reader->format) {
-    case PHI__READER_JSON: return phi__json_read_advance(&reader->of.json, units);
-    case PHI__READER_TOML: return phi__toml_read_advance(&reader->of.toml, units);
-    case PHI__READER_YAML:
-    default: return phi__yaml_read_advance(&reader->of.yaml, units);
-    }
+    return reader != NULL ? reader->advance(reader, units) : PHI_NO_MEMORY;
 }
 
 PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
                                      phi_parse_error *error) {
-    if (reader == NULL) {
-        if (out != NULL) *out = NULL;
-        if (error != NULL) {
-            memset(error, 0, sizeof *error);
-            error->status = PHI_NO_MEMORY;
-            (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
-        }
-        return PHI_NO_MEMORY;
+    if (reader != NULL) return reader->result(reader, out, error);
+    if (out != NULL) *out = NULL;
+    if (error != NULL) {
+        memset(error, 0, sizeof *error);
+        error->status = PHI_NO_MEMORY;
+        (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
     }
-    switch (reader->format) {
-    case PHI__READER_JSON: return phi__json_read_result(&reader->of.json, out, error);
-    case PHI__READER_TOML: return phi__toml_read_result(&reader->of.toml, out, error);
-    case PHI__READER_YAML:
-    default: return phi__yaml_read_result(&reader->of.yaml, out, error);
-    }
+    return PHI_NO_MEMORY;
 }
 
 /* ---- src/formats/toml_read.c ---- */
@@ -3806,10 +3858,10 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 enum {
     PHI__TOML_DEPTH = 512,           /* max. levels of nesting, by default */
     PHI__TOML_NAMES_FIRST = 64,      /* slots of the first hash table */
-    PHI__TOML_FRACTION = 9,          /* digits of a fraction that are kept */
-    PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most: the limit of phi__toml_name.section */
-    PHI__TOML_KEY_MOST = 0xffffff,   /* bytes of a key: the limit of a node's meta */
-    PHI__TOML_NUMBER_MOST = 65536,   /* bytes of a number; bounds the work of one step */
+    PHI__TOML_FRACTION = 9,          /* max. digits of a fraction that are kept */
+    PHI__TOML_SECTIONS = 0x1fffffff, /* max. headers: the limit of phi__toml_name.section */
+    PHI__TOML_KEY_MOST = 0xffffff,   /* max. bytes of a key: the limit of a node's meta */
+    PHI__TOML_NUMBER_MOST = 65536,   /* max. bytes of a number; bounds the work of one step */
     PHI__TOML_DATE_MOST = 36         /* bytes of a canonical date with its terminator */
 };
 
@@ -4998,7 +5050,7 @@ typedef struct phi__toml_writer {
     phi_status status;
 } phi__toml_writer;
 
-enum { PHI__TOML_LINE_MOST = 80 }; /* bytes of an array that is written in one line */
+enum { PHI__TOML_LINE_MOST = 80 }; /* max. bytes of an array that is written in one line */
 
 /* Returns PHI_OK, PHI_NO_MEMORY, or the status with which a value was refused. */
 static phi_status phi__toml_put_status(const phi__toml_writer *w) {
@@ -5168,7 +5220,8 @@ static void phi__toml_put_header(phi__toml_writer *w, bool list) {
 
 static void phi__toml_put_member(phi__toml_writer *w, const phi_json *node, uint32_t depth);
 
-/* Writes the values of a table, then the tables in it. Stops below PHI_JSON_MAX_DEPTH. */
+/* Writes the values of a table, then the tables in it. Refuses tables deeper than
+   PHI_JSON_MAX_DEPTH. */
 static void phi__toml_put_table(phi__toml_writer *w, const phi_json *table, uint32_t depth) {
     phi_json_iter it = phi_json_each(table);
     if (depth > PHI_JSON_MAX_DEPTH) {
@@ -6497,7 +6550,7 @@ static void phi__yaml_end(phi__yaml_reader *r) {
 /* ---- the core schema of YAML 1.2.2, chapter 10.3: the value of a scalar's text ---- */
 
 #define PHI__YAML_TOO_LARGE UINT32_MAX /* replaces the kind if the number is too large */
-#define PHI__YAML_NUMBER_MOST 1024u    /* bytes of a number in a form that JSON does not have */
+#define PHI__YAML_NUMBER_MOST 1024u /* max. bytes of a number in a form that JSON does not have */
 
 static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *title,
                                      const char *upper) {
@@ -6565,7 +6618,7 @@ static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
     phi__json_number number;
     phi__yaml_decimal d;
     const char *bad;
-    if (s.at[0] >= '1' && s.at[0] <= '9') { /* max. numbers look as in JSON */
+    if (s.at[0] >= '1' && s.at[0] <= '9') { /* most numbers look as in JSON */
         const char *end = s.at + phi__min(s.len, 65536);
         if (phi__json_number_read(s.at, end, &number, &bad) == s.at + s.len) {
             *value = number.v;
@@ -6657,8 +6710,8 @@ typedef struct phi__yaml_name {
     uint32_t len, hash, scope, place;
 } phi__yaml_name;
 
-/* The address of the table's owner is a part of the hash, so places differ from run to run. Nobody
-   can prepare a text whose names collide. */
+/* The address of the table's owner is a part of the hash, so the places of names differ from run to
+   run. Nobody can therefore prepare a text whose names collide. */
 static uint32_t phi__yaml_name_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
     uint64_t seed = (uint64_t)(uintptr_t)names ^ (uint64_t)scope << 32;
     return (uint32_t)(phi__map_hash(seed, text) >> 32);
@@ -7135,7 +7188,7 @@ PHI__FN bool phi__yaml_copy(phi__yaml_reader *r, size_t units) {
 
 /* ---- properties before a node or a document: anchors, tags, directives ---- */
 
-#define PHI__YAML_NAME_MOST 1024u /* bytes of an anchor's name or a tag */
+#define PHI__YAML_NAME_MOST 1024u /* max. bytes of an anchor's name or a tag */
 #define PHI__YAML_HANDLES_MOST 64u
 
 struct phi__yaml_handle {
@@ -7476,7 +7529,7 @@ static void phi__yaml_write_quoted(phi__buf *out, phi_str s) {
     phi__buf_char(out, '"');
     while (at < end) {
         size_t n = phi__json_text_utf8(at, end);
-        if (n == 0) { /* the writer of JSON replaces it */
+        if (n == 0) { /* the writer of JSON replaces such bytes */
             at += phi__utf8_bad(at, end);
             continue;
         }
@@ -7665,11 +7718,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0x366166a7
+#if PHI__IMP_SYSTEM != 0xfa71dec8
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0x366166a7
+#define PHI__IMP_SYSTEM 0xfa71dec8
 
 /* ---- src/system/system_in.h ---- */
 
@@ -7692,20 +7745,21 @@ typedef struct phi__channel_desc {
     int in_fd;            /* default 0: stdin */
     int out_fd;           /* 0 means stdout (1); must differ from in_fd */
     size_t max_out_bytes; /* max. bytes queued for the reader (default 1 MiB) */
-    /* Receives bytes of in_fd, at most 16 KiB a turn; borrowed until `input` returns. If it returns
-       false, reading stops until phi__channel_resume. */
+    /* Receives bytes of in_fd, at most 16 KiB a turn. They are borrowed until `input` returns. If
+       `input` returns false, reading stops until phi__channel_resume. */
     bool (*input)(void *ctx, const char *bytes, size_t len);
     /* Called when half of the queue is free, after a write whose bytes were not all queued. May be
        NULL. */
     void (*room)(void *ctx);
     /* Called once; `input` is not called after it. PHI_OK: in_fd has ended; queued bytes are still
-       sent. PHI_IO: in_fd cannot be read, or out_fd has no reader: later writes are refused.
-       `message` is borrowed until the callback returns. */
+       sent. PHI_IO: in_fd cannot be read, or out_fd has no reader. If out_fd has no reader, later
+       writes are refused. `message` is borrowed until the callback returns. */
     void (*ended)(void *ctx, phi_status status, const char *message);
     void *ctx;
 } phi__channel_desc;
 
-/* Makes a channel. PHI_BAD_ARG: a descriptor is not open, or both are the same. PHI_NO_MEMORY. */
+/* Makes a channel. PHI_BAD_ARG: a descriptor is not open, or both are the same. The only other
+   failure is PHI_NO_MEMORY. */
 PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc, phi__channel **out);
 PHI__FN void phi__channel_resume(phi__channel *channel);
 
@@ -7761,8 +7815,8 @@ PHI__FN void phi__files_private(phi__file *file);
 PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t *got,
                                    phi__words *words);
 
-/* Makes the missing directories of a resolved path, in slices, as for PHI__LINKS_REFUSE. Zero a
-   phi__way and set its path first; end with phi__files_leave. */
+/* Makes the missing directories of a path, which is resolved as for PHI__LINKS_REFUSE. Works in
+   slices. Zero a phi__way and set its path first; end with phi__files_leave. */
 typedef struct phi__way {
     const char *path; /* borrowed */
     size_t at;        /* offset of the next part */
@@ -7811,8 +7865,8 @@ typedef struct phi__walk_entry {
 PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__links links,
                                  phi__walk **out, phi__words *words);
 
-/* PHI_OK: *out is an entry. PHI_BUSY: call again; a directory was closed, or was opened with two
-   system calls for each part of its path. PHI_NOT_FOUND: the walk has ended. */
+/* PHI_OK: *out is an entry. PHI_BUSY: call again. A directory was closed, or was opened; opening it
+   took two system calls for each part of its path. PHI_NOT_FOUND: the walk has ended. */
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out);
 
 /* Returns the descriptor of the current directory, valid until the next call; -1 if closed. */
@@ -7824,7 +7878,7 @@ PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
 typedef struct phi__process_desc {
     const char *const *argv; /* NULL-ended; copied; argv[0] is looked up in PATH */
     const char *cwd;         /* NULL: the host's working directory */
-    /* "NAME=value", NULL-ended; added to the host's variables, or replacing them; NULL: none */
+    /* "NAME=value", NULL-ended; added to the host's, or in place of them; NULL: none */
     const char *const *env;
     bool hide_keys;               /* leave out the host's variables whose names look like keys */
     const char *const *keep_keys; /* NULL-ended names that hide_keys keeps; NULL: none */
@@ -7837,22 +7891,23 @@ typedef struct phi__process_desc {
     /* Called on the pumping thread when half of the queue is free, after a write whose bytes were
        not all queued. May be NULL. */
     void (*room)(void *ctx);
-    /* On the pumping thread: receives bytes of stdout (1) or stderr (2), at most 16 KiB a stream
-       and turn; borrowed. If it returns false, reading of that stream stops until
-       phi__process_resume. */
+    /* Receives bytes of stdout (1) or stderr (2) on the pumping thread, at most 16 KiB of each
+       stream in a turn. The bytes are borrowed until return. If `output` returns false, reading of
+       that stream stops until phi__process_resume. */
     bool (*output)(void *ctx, int stream, const char *bytes, size_t len);
-    /* Called once: the child exited with `code`, or with code -1 was killed by `signal_number`. If
-       both are unknown, they are -1 and 0. Both streams were read to their ends. If a grandchild
-       holds them open, they are read for at most 100 ms of the io's clock after the exit, and then
-       at most 1 MiB more. The callback waits for a stopped stream. */
+    /* Called once, after the child has exited with `code` or was killed by `signal_number` (code is
+       then -1). If neither is known, they are -1 and 0. Both streams were read to their ends. But
+       if a grandchild holds a stream open, it is read for at most 100 ms of the io's clock after
+       the exit, and then at most 1 MiB more. The function is not called while a stream is
+       stopped. */
     void (*exited)(void *ctx, int code, int signal_number);
     void *ctx;
 } phi__process_desc;
 
 /* Starts a child. PHI_BUSY: no more starts are allowed in this step, or the system lacks
    descriptors or processes: try again. PHI_NOT_FOUND: no such program. PHI_IO: the system refused.
-   PHI_BAD_ARG: no argv. PHI_NO_MEMORY. `words` gets the system's message, terminated; may be NULL
-   with size 0. */
+   PHI_BAD_ARG: argv is missing. PHI_NO_MEMORY: no child was started. `words` gets the system's
+   message, terminated; `words` may be NULL if its size is 0. */
 PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
                                     char *words, size_t words_size);
 PHI__FN void phi__process_resume(phi__process *process);
@@ -8009,7 +8064,8 @@ static bool phi__channel_wants(const phi__channel *c, int side) {
     return !c->broken && (phi__outgoing_waits(&c->out) > 0 || c->wants_room);
 }
 
-/* Watches each side that needs it. The timer serves sides without a poller, and retries. */
+/* Watches each side that must be watched. The timer serves sides without a poller, and tries failed
+   watches again. */
 static void phi__channel_watch(phi__channel *c) {
     uint64_t at = UINT64_MAX, now = phi__io_now_us(c->io);
     for (int side = 0; side < 2; side++) {
@@ -8641,8 +8697,8 @@ PHI__FN void phi__files_leave(phi__way *way) {
 /* process.c - a child process: its streams, its exit, its removal.
 
    A child is RUNNING, then EXITED, then REAPED. An EXITED child is kept as a zombie, so that the
-   system cannot give the child's number, which is also its group's number, to another process. It
-   is REAPED after its group was killed, while the rest of its pipes is read. A process that is
+   system cannot give the child's number, which is also its group's number, to another process.
+   After its group was killed, it is REAPED, and the rest of its pipes is read. A process that is
    freed while it runs becomes an orphan: it lives on, without streams and callbacks, until it is
    reaped. */
 
@@ -8945,7 +9001,7 @@ static void phi__process_shut(phi__process *p, int stream) {
     (void)close(p->fds[stream]);
     p->fds[stream] = -1;
     if (stream == 0) phi__outgoing_free(&p->input);
-    /* After both streams have ended, the exit is near. */
+    /* The exit is near after both streams have ended, so poll more often. */
     if (phi__process_ended(p) && p->state == PHI__PROCESS_RUNNING) {
         p->poll_us = PHI__PROCESS_POLL_FIRST_US;
         phi__process_poll_again(p);
@@ -9587,9 +9643,9 @@ PHI__FN void phi__walk_free(phi__walk *walk) {
 /* ---- walks in the order of names ----
 
    A directory is read to its end, some names at a time, before its first entry is returned. Memory
-   holds the remaining names of the directories from the root to the current one, so it grows with
-   the largest directory. Only the root and one directory are open. Links are not followed. A path
-   has at most 4,095 bytes. */
+   holds the remaining names of the directories from the root to the current one, so the memory
+   grows with the largest directory. Only the root and one directory are open. Links are not
+   followed. A path has at most 4,095 bytes. */
 
 enum { PHI__ORDERED_READ = 32 /* names read in one call */ };
 
@@ -10080,11 +10136,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x091b1b40
+#if PHI__IMP_RECORD != 0x8cf2937a
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x091b1b40
+#define PHI__IMP_RECORD 0x8cf2937a
 
 /* ---- src/record/event_in.h ---- */
 
@@ -10237,7 +10293,8 @@ typedef struct phi__tape {
     /* Recording only. last_us: the time of the last line that has a time. */
     bool touched, more;
     uint64_t idle, last_us;
-    /* Replaying only. waits_us: start of the wait for a missing host action, in real time, or 0. */
+    /* Replaying only. waits_us: real time at which the wait for a missing host action began. 0: the
+       replay does not wait for one. */
     phi__tape_index index;
     uint64_t idled, waits_us;
     bool open; /* some lines of the current step are not replayed yet */
@@ -10734,7 +10791,7 @@ static void phi__event_put_json(phi__event_writer *w, const char *key, phi_str t
         phi__records_option(&w->out, key, text);
 }
 
-/* Writes a message. If `bare`, leaves out its loop_id and the members that only phi has. */
+/* Writes a message. If `bare` is true, leaves out its loop_id and the members that only phi has. */
 static void phi__event_put_item(phi__event_writer *w, const phi_message *message, bool bare) {
     phi_message copy = *message;
     if (bare) {
@@ -12288,7 +12345,7 @@ static const phi_loop_record *phi__session_up(const phi_session *session,
 }
 
 /* Counts the loops from this one up to the root, each once. A chain with more loops than the
-   session must be a cycle; only for a cycle, searches for the first repeated loop. */
+   session must be a cycle. Only in this case searches for the first repeated loop. */
 static size_t phi__session_height(const phi_session *session, const phi_loop_record *loop) {
     const phi_loop_record *at = loop, *back;
     size_t n = 0, i;
@@ -12489,9 +12546,9 @@ PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_a
     return status;
 }
 
-/* Turn numbers where the sections of the current loop's block begin. Turns before `first` are
-   dropped. Turns from `first` to `first_end` stay as they are. The compacted turns follow, then
-   from `recent` the recent turns, then from `end` turns that stay as they are. */
+/* The turns at which the parts of the current loop's block begin. Turns before `first` are dropped.
+   Turns from `first` on stay as they are. The compacted turns begin at `first_end`, and the recent
+   turns at `recent`. Turns from `end` on stay as they are. */
 typedef struct phi__way_cuts {
     uint64_t first, first_end, recent, end;
 } phi__way_cuts;
@@ -12613,7 +12670,8 @@ static void phi__way_put(phi__way_list *list, const phi_message *messages, size_
     list->count += count;
 }
 
-/* Appends `messages` in place of loop i's messages from index `first` on, without pruned ones. */
+/* Appends `messages`, which replace loop i's messages from index `first` on. Leaves out pruned
+   messages, or appends their memos. */
 static void phi__way_put_shown(phi__way_list *list, const phi__way_way *way, size_t i, size_t first,
                                const phi_message *messages, size_t count) {
     const phi__session_mark *marks = way->marks != NULL ? way->marks[i] + first : NULL;
@@ -12667,8 +12725,8 @@ static void phi__way_put_current(phi__way_list *list, const phi__way_way *way) {
     phi__way_cuts cuts = phi__way_cut(block);
     phi__way_put_turns(list, way, 0, cuts.first, cuts.first_end);
     phi__way_put_section(list, &block->keep_compacted);
-    /* keep_recent may be older than a prune. If it has one message for each of the loop's messages
-       in these turns, the prune applies. */
+    /* keep_recent may be older than a prune. The prune is applied to it if it has one message for
+       each of the loop's messages in these turns. */
     const phi_loop_record *loop = way->loops[0];
     const phi_block_section *section = &loop->block->keep_recent;
     const phi_message *m = loop->messages;
@@ -12943,11 +13001,11 @@ PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_comp
     return status;
 }
 
-/* First, all messages of the way are appended, also those beyond the scope. Then each section
-   becomes a span over the entries of its turns. If spans cannot express the sections, one span
-   replaces all messages: a section may separate a call from its result, or have no entries. Loops
-   that no message names are logged first, as a start and an end, so that their ids are not
-   reused. */
+/* First, all messages of the way are appended, even those beyond the scope. Then each section
+   becomes a span over the entries of its turns. Spans cannot express a section that separates a
+   call from its result, or that has no entries. If there is such a section, one span replaces all
+   messages. Loops that no message names are logged first, as a start and an end, so that their ids
+   are not reused. */
 
 typedef struct phi__session_import {
     phi_message *messages; /* messages of all loops, oldest first */
@@ -13319,8 +13377,8 @@ typedef struct phi__session_writer {
 
 /* ---- writing ---- */
 
-/* Writes a text for a document or sound, "(a sound: audio/wav)", and the text of a text
-   document. */
+/* Writes the text that replaces a document or sound, such as "(a sound: audio/wav)". Adds the text
+   of a text document. */
 static bool phi__session_put_words(phi__session_writer *w, const phi_content *c, phi_str *out) {
     bool document = c->kind == PHI_CONTENT_DOCUMENT;
     phi_str name = c->name.len > 0 ? c->name : c->url.len > 0 ? c->url : c->mime_type;
@@ -14025,9 +14083,9 @@ static bool phi__session_groups_note(phi__session_box *box, phi_str note) {
 
 /* ---- blocks from a thread's compactions ---- */
 
-/* Each loop that a compaction has changed gets a block with its messages in view, even if other
-   rewrites changed it too. Each message of the log belongs to the loop that it names. Each item of
-   the view is then assigned to one of these loops. */
+/* Each loop that a compaction has changed gets a block. The block has the loop's messages in view,
+   even if other rewrites changed them too. Each message of the log belongs to the loop that it
+   names. Each item of the view is then assigned to one of these loops. */
 
 enum {
     PHI__SESSION_BLOCKS_PROJECTED = 1 << 0, /* in view unchanged */
@@ -14209,9 +14267,9 @@ static size_t phi__blocks_same(const phi__session_blocks *s, size_t at) {
     return end;
 }
 
-/* Returns the loop whose block gets the items from `at` to before `end`: the loop of the last entry
-   that they replace, or of the first entry if a later item replaces some of these entries too.
-   SIZE_MAX if there is none. */
+/* Returns the loop whose block gets the items from `at` to before `end`. This is the loop of the
+   last entry that the items replace. But if a later item replaces some of these entries too, it is
+   the loop of the first entry. SIZE_MAX if there is none. */
 static size_t phi__blocks_owner(const phi__session_blocks *s, size_t at, size_t end) {
     const phi_view_item *item = &s->items[at];
     size_t first = phi__blocks_at(s, item->from), last = first;
@@ -14287,7 +14345,8 @@ static size_t phi__blocks_plain(const phi__session_blocks *s, size_t at) {
     return n;
 }
 
-/* Counts the whole turns among these first messages. Sets *end to the message after the turns. */
+/* Counts the whole turns among the messages that phi__blocks_plain counts. Sets *end to the message
+   after these turns. */
 static size_t phi__blocks_lead(const phi__session_blocks *s, size_t at, size_t *end) {
     const phi_loop_record *record = s->box->pub.loops[at];
     size_t plain = phi__blocks_plain(s, at), turns = 0, next;
@@ -14449,7 +14508,8 @@ static bool phi__session_log_message(phi__session_box *box, phi__loop_box *loop,
     return turn->output != NULL;
 }
 
-/* Empties the current turn. Prompts that follow belong to the next turn, even before its start. */
+/* Empties the current turn. Prompts that follow belong to the next turn, even if they come before
+   its start. */
 static void phi__session_log_forget(phi__loop_box *loop) {
     memset(&loop->turn, 0, sizeof loop->turn);
     loop->turn_input_cap = loop->turn_result_cap = 0;
@@ -14700,8 +14760,8 @@ PHI__FN void phi__tape_line_end(phi__tape *tape) {
 
 /* ---- keeping secrets off the tape ---- */
 
-/* In all text after a secret was sent, asterisks of the same length replace the secret: in answers
-   that repeat it, and in results of tools (io/secret.c). */
+/* After a secret was sent, asterisks of the same length replace it in all text: in answers that
+   repeat the secret, and in results of tools (io/secret.c). */
 
 /* Fails the tape if a secret could not be stored. */
 static void phi__tape_secret_kept(phi__tape *tape) {
@@ -15122,8 +15182,9 @@ PHI_API void phi_tape_free(phi_tape *base) {
    requests.
 
    The lines of a step are its input, in order, and then the run's output: requests, and results
-   given at once. Output is looked up in any order within the step, because another budget
-   interleaves runs differently. The next step begins when all lines of the step are used. */
+   given at once. Output may come in any order within the step, because runs are interleaved
+   differently if the replay has another budget for steps. The next step begins when all lines of
+   the step are used. */
 
 #include <limits.h>
 #include <stdio.h>
@@ -15590,7 +15651,7 @@ static bool phi__play_pass(phi__tape *tape) {
     return false;
 }
 
-/* True if the run waits for the tape, not for the host: for an answer or a recorded result. */
+/* True if the run waits for something that the tape gives: an answer or a recorded result. */
 static bool phi__play_waits(const phi__tape *tape) {
     for (size_t n = 0; n < tape->flows.count; n++)
         if (tape->flows.at[n].live) return true;
@@ -15672,8 +15733,8 @@ static void phi__play_begin(phi_tape *base) {
         }
     }
     if (tape->off) {
-        /* The replay has stopped. Fails everything that waits for the tape. Jumps to the next
-           timer. */
+        /* The replay has stopped. Fails everything that waits for the tape, and sets the time to
+           that of the next timer. */
         const char *words = tape->parted.yes ? "the replay has diverged from the recording"
                                              : "the replay found no memory";
         uint64_t next = phi__io_next_timer_us(tape->rt->io);
@@ -15914,7 +15975,8 @@ static phi__tape *phi__taping_of(void *base) { return (phi__tape *)base; }
 
 /* ---- time ---- */
 
-/* Returns the time of the host's clock, or else a time of day that never goes back. */
+/* Returns the time of the host's clock. If the host has none, returns a time of day that never goes
+   back. */
 static uint64_t phi__taping_real_us(const phi__tape *tape) {
     if (tape->sources.clock_us_fn != NULL)
         return tape->sources.clock_us_fn(tape->sources.user_data);
@@ -16296,8 +16358,8 @@ static void phi__taping_posting(phi_tape *base) {
     phi__taping_of(base)->posting = true;
 }
 
-/* Results among the posts are recorded after all posts, so that the order of the other results does
-   not depend on the results of tools, which a replay does not post. */
+/* A replay does not post the results of tools. So the results among the posts are recorded after
+   all posts. Otherwise the order of the other results would depend on the results of tools. */
 static void phi__taping_posted(phi_tape *base) {
     phi__tape *tape = phi__taping_of(base);
     (void)phi__taping_line(tape, "posts");
@@ -16387,11 +16449,11 @@ PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_ORCHESTRATE
-#if PHI__IMP_ORCHESTRATE != 0xd76b269c
+#if PHI__IMP_ORCHESTRATE != 0x76d96e8d
 #error "phi: two versions of src/orchestrate in one file"
 #endif
 #else
-#define PHI__IMP_ORCHESTRATE 0xd76b269c
+#define PHI__IMP_ORCHESTRATE 0x76d96e8d
 
 /* ---- src/orchestrate/evaluate_in.h ---- */
 
@@ -16426,8 +16488,8 @@ PHI__FN phi_status phi__judge_fit(phi__judge_case *c, uint64_t max_tokens,
 /* Writes the judge's prompt. Check out->failed. */
 PHI__FN void phi__judge_prompt(phi__buf *out, const phi__judge_case *c);
 
-/* Returns the candidate (from 0) that the reply names: by the first word whose digits form a number
-   from 1 to count. Returns 0 if there is no such word. */
+/* Returns the candidate (from 0) that the reply names. The first word whose digits form a number
+   from 1 to count names it. Returns 0 if there is no such word. */
 PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count);
 
 /* ---- src/orchestrate/machine_in.h ---- */
@@ -16474,8 +16536,8 @@ PHI__FN void phi__machine_put_doubles(phi__buf *out, const char *key, const doub
 /* Begins a result in scratch memory. */
 PHI__FN void phi__machine_result(const phi__machine *m, phi__buf *result);
 
-/* Add the last command: the answer or the error. `result` is JSON without its last brace; it is
-   freed. */
+/* Add the last command: the answer or the error. `result` is JSON without its last brace. The
+   functions free it. */
 PHI__FN phi_status phi__machine_done(phi__machine *m, phi_str answer, phi_stop_reason reason,
                                      phi__buf *result);
 PHI__FN phi_status phi__machine_fail(phi__machine *m, phi_status status, phi_str message,
@@ -16502,8 +16564,8 @@ PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
 /* Returns a * b, or UINT64_MAX on overflow. */
 PHI__FN uint64_t phi__bill_times(uint64_t a, uint64_t b);
 
-/* Sets *out to the worst case of a prompt of prompt_tokens tokens, limited by desc->max_calls. Each
-   model call answers with at most answer_tokens. */
+/* Sets *out to the largest bill that a prompt of prompt_tokens tokens can cause, limited by
+   desc->max_calls. Each model call answers with at most answer_tokens. */
 PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
                                 const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
                                 phi_strategy_bill *out);
@@ -16556,7 +16618,7 @@ typedef struct phi__tot_read {
     size_t count;   /* thoughts found, or scores found in the answer */
     bool none;      /* the list of thoughts is empty: a dead end */
     bool json;      /* read as JSON, not line by line */
-    bool no_memory; /* all other fields are then undefined */
+    bool no_memory; /* if set, all other fields are undefined */
 } phi__tot_read;
 
 /* Reads at most the first `most` thoughts of an answer. Trims them and skips blank ones. Strings
@@ -16594,8 +16656,8 @@ PHI__FN phi_adaptive_options phi__adaptive_options_of(const void *options); /* f
 /* ---- TRM: trm.c ---- */
 
 typedef struct phi__trm_parsed {
-    bool has_score;                          /* from a SCORE line, or from strengths and issues */
-    double score;                            /* 0 to 1 */
+    bool has_score; /* a SCORE line gave a score, or the lines of strengths and issues did */
+    double score;   /* 0 to 1 */
     uint32_t strengths, issues, suggestions; /* numbers of lines of each kind */
 } phi__trm_parsed;
 
@@ -16796,7 +16858,7 @@ static uint32_t phi__choose_count(phi_str prompt, const char *given, const char 
     return count;
 }
 
-/* Counts sentences. A point within a number ends none. The last sentence needs no mark. */
+/* Counts sentences. A point within a number ends no sentence. The last sentence needs no mark. */
 static uint32_t phi__choose_sentences(phi_str text) {
     uint32_t count = 0;
     bool open = false;
@@ -17760,8 +17822,8 @@ static phi_status phi__eval_save_get(phi__eval *e, const phi_json *root,
     if (status == PHI_OK && !phi__eval_payers(e)) status = PHI_NO_MEMORY;
     if (status == PHI_OK && e->phase == PHI__EVAL_BRANCHES) {
         /* The saved budget counts the reservation for the judge's call as a request. Releases that
-           request and reserves again. If there is no room, the judge's own turn reports the
-           limit. */
+           request, and reserves the call again. If there is no room, the judge's own turn reports
+           the limit. */
         char reason[160];
         phi_spending saved = PHI_ZERO;
         saved.requests = phi__records_get_u64(root, "held") > 0 ? 1 : 0;
@@ -18049,7 +18111,8 @@ static phi_status phi__eval_judge_begin(phi__eval *e) {
         content = phi__input_text(phi__buf_str(&prompt));
         status = phi__eval_run(seat, &content, 1);
     }
-    if (status == PHI_OK) /* before another run uses the budget; the judge's turn reserves again */
+    /* Reserve now, before another run uses the budget. The judge's turn reserves again. */
+    if (status == PHI_OK)
         (void)phi__reserve_call(
             seat->child->run,
             phi_tokens_of_text(phi__projection_counter(seat->child), content.text), reason,
@@ -19218,7 +19281,7 @@ PHI__FN uint64_t phi__bill_times(uint64_t a, uint64_t b) {
 
 /* ---- parsing the model's text ---- */
 
-/* Most bytes that are parsed in one step: about 3 ms of work, and over 60,000 tokens of prose. */
+/* Max. bytes that are parsed in one step: about 3 ms of work, and over 60,000 tokens of prose. */
 enum { PHI__PARSE_MOST = 262144 };
 
 static bool phi__parse_white(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -20137,7 +20200,7 @@ PHI__FN const phi_strategy *phi__strategy_react(void) {
 /* A pending model call. */
 typedef struct phi__strategy_call {
     uint32_t id, max_rounds;
-    uint32_t most_turns, turns; /* turns of the call's run: limit; number so far */
+    uint32_t most_turns, turns; /* limit and number of the turns of the call's run */
     phi_agent child;            /* rt is NULL if no agent could be made */
     bool over;
     bool silent;   /* the last answer has no text yet; `text` is from an earlier answer */
@@ -20162,7 +20225,7 @@ typedef struct phi__strategy_job {
     phi_arena arena, scratch;
     phi__strategy_call calls[PHI__STRATEGY_CALLS]; /* oldest first */
     size_t call_count;
-    uint64_t made, most;   /* model calls: number so far; limit */
+    uint64_t made, most;   /* number and limit of model calls */
     uint64_t elapsed_ms;   /* time spent before a restore */
     uint64_t started_us;   /* time at which this process started the job */
     const phi_json *saved; /* calls in the snapshot, while it is loaded */
@@ -20338,9 +20401,9 @@ static size_t phi__scall_from(const phi_model_request *request, size_t to) {
     return to;
 }
 
-/* Starts the child's run. The prompt is the machine's text, or else the user's prompt with its
-   images after the earlier history. If the conversation ends in tool results, there is no
-   prompt. */
+/* Starts the child's run. The prompt is the machine's text if there is one. Otherwise it is the
+   user's prompt with its images, after the earlier history. If the conversation ends in tool
+   results, there is no prompt. */
 static phi_status phi__scall_run(const phi__strategy_job *job, const phi_strategy_call *call,
                                  phi__agent *child) {
     const phi_model_request *request = job->request;
@@ -20937,7 +21000,7 @@ static void phi__strategy_answer(phi__strategy_job *job) {
     if (event.kind == PHI_STRATEGY_FAILED && event.status == PHI_LIMIT &&
         event.tool_rounds <= job->calls[0].max_rounds) {
         /* The run's calls or a budget are used up. The call is kept until the machine stops,
-           because the machine then gets its text. */
+           because the machine then gets the call's text. */
         job->settle = true;
         return;
     }
@@ -22724,8 +22787,8 @@ enum {
 
 /* ---- parsing the supervisor's text ---- */
 
-/* Reads a score: "0.8", "8/10" or "80%". A bare number above 1 is out of 10; above 10 it is out of
-   100. */
+/* Reads a score: "0.8", "8/10" or "80%". A bare number up to 1 is the score itself. A greater one
+   is out of 10, or, if it is above 10, out of 100. */
 static bool phi__trm_score(phi_str text, double *out) {
     double of = 1, score;
     phi_str rest;
@@ -23038,17 +23101,17 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_ORCHESTRATE */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x9b073ef6
+#if PHI__IMP_CONFIG != 0x34308c33
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x9b073ef6
+#define PHI__IMP_CONFIG 0x34308c33
 
 /* ---- src/config/config_in.h ---- */
 
-/* config_in.h - the tables of a configuration. They define what the reader checks and warns about,
-   the structs it fills, the JSON Schema, the reference in docs/, and what phi_config_write writes.
-   The JSON of settings has its own tables (config_json.c).
+/* config_in.h - the tables of a configuration. They define the checks and warnings of the reader,
+   the structs that it fills, the JSON Schema, the reference in docs/, and the output of
+   phi_config_write. The JSON of settings has its own tables (config_json.c).
 
    A table lists the fields of one kind of TOML table. phi__cfg_take reads a node by a table and
    fills the table's struct. Sections of phi_tools.h have such tables in their
@@ -23254,7 +23317,8 @@ PHI__FN const phi__cfg_field *phi__fields_at(const phi__cfg_table *table, size_t
 PHI__FN const phi__cfg_field *phi__fields_find(const phi__cfg_table *table, phi_str key,
                                                size_t *index);
 
-/* True if the field was in the file. phi__cfg_take has filled `taken`. Not for plain tables. */
+/* True if the field was in the file. `taken` is the struct that phi__cfg_take has filled; the table
+   must not be plain. */
 PHI__FN bool phi__fields_has(const phi__cfg_table *table, const void *taken, const char *key);
 
 /* Returns the largest value of a field's type; for seconds, the largest number of milliseconds. */
@@ -23282,10 +23346,11 @@ PHI__FN bool phi__choice_find(const char *choices, phi_str name, phi__cfg_choice
 /* Sets *out to the choice of that number. False: no choice has it, and out->name is "". */
 PHI__FN bool phi__choice_of(const char *choices, int value, phi__cfg_choice *out);
 
-PHI__FN const char *phi__load_path(const phi_config *config); /* "" if it was not a file */
+PHI__FN const char *phi__load_path(const phi_config *config); /* "" if not from a file */
 
-/* Appends a message, with "${NAME}" in place of each value of a variable that has four bytes or
-   more. If the message was cut within a value, the beginning of that value is replaced, too. */
+/* Appends a message. In it, "${NAME}" replaces the value of each variable whose value has four
+   bytes or more. If the message was cut within a value, the beginning of that value is replaced,
+   too. */
 PHI__FN void phi__raws_mask(const phi_config *config, phi_str text, phi__buf *out);
 
 /* The kinds of references: {{type.name}}, {{name}}, {{%..%}} and {{#id#}}. Any other text is
@@ -23305,7 +23370,8 @@ typedef struct phi__cfg_ref {
 PHI__FN phi__cfg_ref phi__refs_parse(phi_str text);
 
 /* Returns the table that a reference means; phi_config_load has checked the reference. NULL: the
-   text is a literal, or (with errors) no such table exists. `space` is the field's namespace. */
+   text is a literal, or no such table exists and an error was reported. `space` is the field's
+   namespace. */
 PHI__FN const phi_json *phi__refs_find(const phi_config *config, const char *space,
                                        const char *text);
 
@@ -23337,7 +23403,7 @@ PHI__FN void phi__prob_add(phi__cfg_probs *problems, const phi_config *config, c
 PHI__FN void phi__prob_add_at(phi__cfg_probs *problems, const phi_config *config, uint32_t line,
                               uint32_t column, phi_status status, const char *words);
 
-/* Sorts by place in the text; problems without a place come last. */
+/* Sorts the problems by their places in the text. Problems without a place come last. */
 PHI__FN void phi__prob_sort(phi__cfg_probs *problems);
 
 /* Returns the first error, or NULL. If `problems` is NULL, returns a static error "no memory". */
@@ -23413,8 +23479,8 @@ struct phi_config_section {
        ground->problems. Any status but PHI_OK ends the making of agents. `begin` is NULL if the
        section has no functions. */
     phi_status (*begin)(phi__cfg_ground *ground, const phi_json *node, void **state);
-    /* Gives one agent its part. PHI_BUSY: call it again after phi_step, with the same making. If
-       ground->desc.check_only is set, nothing is opened. */
+    /* Gives one agent its part. PHI_BUSY: call `use` again after phi_step, with the same `making`.
+       If ground->desc.check_only is set, nothing is opened. */
     phi_status (*use)(void *state, phi__cfg_making *making);
     /* Called after the agents were freed. */
     void (*end)(void *state);
@@ -23426,34 +23492,37 @@ struct phi_config_section {
 PHI__FN bool phi__making_used(phi__cfg_making *making, const char *key, const char *space,
                               const phi_json *section, size_t i, phi__cfg_used *out);
 
-/* Adds a tool, unless the agent has one of that name. PHI_NO_MEMORY. */
+/* Adds a tool, unless the agent has a tool of that name. Fails only with PHI_NO_MEMORY. */
 PHI__FN phi_status phi__making_tool(phi__cfg_making *making, const phi_tool *tool);
 PHI__FN phi_status phi__making_source(phi__cfg_making *making, const phi_tool_source *source);
 
-/* Notes that a tool exists. True if the agent's list has the name. `name` is borrowed as long as
-   the making. */
+/* Notes that a tool exists. True if the agent's list has the name. `name` must live as long as
+   `making`. */
 PHI__FN bool phi__making_offer(phi__cfg_making *making, const char *name);
 
-/* Accepts every name in the agent's list. Used if a document that defines tools is not read now. */
+/* Accepts every name in the agent's list, because a document that defines tools is not read now. */
 PHI__FN void phi__making_trust(phi__cfg_making *making);
 
 /* Returns a table of texts as an array of structs of two texts, {name, value}: phi_model_header,
-   phi_mcp_pair, phi_openapi_pair. In the arena. NULL: an empty table (*count 0), or no memory. */
+   phi_mcp_pair, phi_openapi_pair. The array is in the arena. NULL: the table is empty (*count is
+   0), or there is no memory. */
 PHI__FN void *phi__cfg_pairs(phi_arena *arena, const phi_json *map, size_t *count);
 
 #ifndef PHI_NO_FILES
 /* Appends a file to *out. Stops soon after `most` bytes: if out->len is then above `most`, the file
-   is too large. If the file cannot be read, sets *words. PHI_NO_MEMORY, or the file's status. */
+   is too large. If the file cannot be opened or read, sets *words and returns the reason's status.
+   Without memory, returns PHI_NO_MEMORY. */
 PHI__FN phi_status phi__cfg_file(phi_memory *memory, const char *path, size_t most, phi__buf *out,
                                  phi__words *words);
 #endif
 
-/* Returns `path`, relative to `directory` unless it is absolute; in the arena. NULL: no memory. */
+/* Puts `directory` before `path`, unless `path` is absolute. The result is in the arena. NULL: no
+   memory. */
 PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const char *path);
 
-/* Resolves a path to an absolute one without links, in the arena. On failure returns the status,
-   sets *out to NULL, and writes a message to `why` (NULL with size 0: no message). PHI_UNSUPPORTED:
-   built with PHI_NO_FILES. */
+/* Resolves a path to an absolute one without links, in the arena. On failure sets *out to NULL and
+   writes a message to `why`, which may be NULL if its size is 0. PHI_UNSUPPORTED: phi was built
+   with PHI_NO_FILES. */
 PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const char **out, char *why,
                                     size_t size);
 
@@ -23462,13 +23531,13 @@ PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const ch
 PHI__FN phi_status phi__cfg_absolute(phi__cfg_ground *ground, const phi_json *node,
                                      const char *field, const char *path, const char **out);
 
-/* Adds a problem with a message as by printf, cut at 500 bytes. */
+/* Adds a problem. Its message is formatted as by printf, and cut at 500 bytes. */
 PHI__FN void phi__cfg_error(phi__cfg_ground *ground, const phi_json *node, phi_status status,
                             const char *field, const char *format, ...) PHI_PRINTF(5, 6);
 PHI__FN void phi__cfg_warn(phi__cfg_ground *ground, const phi_json *node, const char *field,
                            const char *format, ...) PHI_PRINTF(4, 5);
 
-/* Returns the name most similar to `name`, for "did you mean". NULL: none is similar. */
+/* Returns the name most similar to `name`, for "did you mean". NULL: no name is similar. */
 PHI__FN const char *phi__cfg_nearest(phi_str name, const char *const *names, size_t count);
 
 /* ---- src/config/config_tables_in.h ---- */
@@ -23476,7 +23545,7 @@ PHI__FN const char *phi__cfg_nearest(phi_str name, const char *const *names, siz
 /* config_tables_in.h - the structs that the tables of phi.h's own sections fill.
 
    Each begins with `set` (config_in.h), except the public types, which have plain tables. In a
-   member of a public type, zero means what that type says. */
+   member of a public type, zero has the meaning that the type's header gives. */
 
 /* ---- plain tables: their structs are public types ---- */
 
@@ -23726,7 +23795,7 @@ typedef struct phi__cfg_job {
     phi_named_agent shown; /* returned by phi_agents_at */
 } phi__cfg_job;
 
-/* A sub-agent shared by all references with % that mean it. */
+/* A sub-agent that is shared by all references with % to the same table. */
 typedef struct phi__cfg_kept {
     struct phi__cfg_kept *next;
     const phi_json *node;
@@ -23754,9 +23823,9 @@ typedef struct phi__cfg_maker {
 } phi__cfg_maker;
 
 /* Fills a model from [provider] or one of its instances (NULL: none). A sub-agent's own model, key,
-   address and protocol take precedence. It gets the provider's key and headers only if it uses the
-   provider's server; *same is then set to true. `child` and `same` may be NULL together. Strings
-   belong to the config or the arena. PHI_NO_MEMORY. */
+   address and protocol take precedence. A sub-agent gets the provider's key and headers only if it
+   uses the provider's server; *same is then set to true. `child` and `same` may both be NULL.
+   Strings belong to the config or the arena. Fails only with PHI_NO_MEMORY. */
 PHI__FN phi_status phi__cfg_model_make(phi__cfg_ground *ground, const phi_json *node,
                                        const phi__cfg_sub_agent *child, phi_model *out, bool *same);
 
@@ -23768,7 +23837,8 @@ PHI__FN const phi_json *phi__cfg_model_node(const phi__cfg_maker *maker, const c
 PHI__FN uint64_t phi__cfg_model_quirks(const phi__cfg_provider *provider);
 
 /* Reads a system prompt from a field: a text, a file or a reference to a prompt. *out is NULL if
-   the prompt is empty. PHI_NO_MEMORY. Other faults are reported as problems, and *out is NULL. */
+   the prompt is empty. Fails only with PHI_NO_MEMORY. Any other fault is reported as a problem, and
+   *out is then NULL. */
 PHI__FN phi_status phi__cfg_prompt_make(phi__cfg_ground *ground, const phi_json *node,
                                         const char *workspace, const char **out);
 
@@ -23785,8 +23855,8 @@ PHI__FN phi_status phi__settings_agent(phi__cfg_maker *maker, phi__cfg_job *job)
 PHI__FN void phi__settings_compaction(phi__cfg_maker *maker, const char *reference,
                                       phi_compaction_config *out);
 
-/* Makes the provider of the strategy `name`: an instance of the file, or a built-in strategy.
-   PHI_NO_MEMORY. */
+/* Makes the provider of the strategy `name`: an instance of the file, or a built-in strategy. Fails
+   only with PHI_NO_MEMORY. */
 PHI__FN phi_status phi__cfg_strat_make(phi__cfg_ground *ground, const char *name,
                                        const phi_provider **out);
 
@@ -23892,7 +23962,8 @@ PHI__FN bool phi__raws_is_missing(const phi_config *config, const phi_json *node
 /* Appends a name to a message: in one line, cut if it is long. */
 PHI__FN void phi__raws_name(phi_str text, phi__buf *out);
 
-/* Appends a scalar in one line, "gpt-4o" in quotes, 5, true; or "a table", "an array". */
+/* Appends a value in one line, such as "gpt-4o" (with quotes), 5 or true. A table or an array is
+   only described, as in: an empty table. */
 PHI__FN void phi__raws_show(const phi_config *config, const phi_json *node, phi__buf *out);
 
 /* ---- the steps of reading ---- */
@@ -23933,7 +24004,7 @@ static bool phi__making_grow(phi__cfg_making *m, void **list, size_t *cap, size_
     return true;
 }
 
-/* Returns item i of a list, or NULL past its end. A text counts as a list of one. The list's
+/* Returns item i of a list, or NULL past its end. A text counts as a list with one item. The list's
    iterator is kept, so a walk takes time linear in the list. */
 static const phi_json *phi__making_item(phi__cfg_making *making, const phi_json *list, size_t i) {
     const phi_json *item = NULL;
@@ -24007,8 +24078,8 @@ PHI__FN void phi__making_trust(phi__cfg_making *making) {
 }
 
 /* Appends a job: for an agent if depth is 0, else for a sub-agent. An agent's desc begins as the
-   host's base desc merged with its profile. PHI_NO_MEMORY. PHI_TOO_BIG: there are too many jobs or
-   levels; the problem is added at `from`. */
+   host's base desc merged with that desc's profile. Fails with PHI_NO_MEMORY, or with PHI_TOO_BIG
+   if there are too many jobs or levels; the problem is then added at `from`. */
 static phi_status phi__cfg_queue_add(phi__cfg_maker *maker, const phi_json *node,
                                      const phi_json *from, uint32_t depth, phi__cfg_job **out) {
     phi__cfg_job *job;
@@ -24075,7 +24146,8 @@ static phi_status phi__cfg_child_new(phi__cfg_maker *maker, const phi__cfg_used 
     return PHI_OK;
 }
 
-/* True if two callers give a sub-agent the same workspace, key server and decision timeout. */
+/* True if two callers give a sub-agent the same workspace, the same server for its key, and the
+   same decision timeout. */
 static bool phi__cfg_child_alike(const phi__cfg_making *a, const phi__cfg_making *b) {
     return a->has_own_key == b->has_own_key &&
            a->top->deadlines.decision_ms == b->top->deadlines.decision_ms &&
@@ -24108,7 +24180,7 @@ static phi_status phi__cfg_child_find(phi__cfg_maker *maker, const phi__cfg_used
     return PHI_OK;
 }
 
-/* Fills all settings of a sub-agent but its model and prompt. */
+/* Fills all settings of a sub-agent except its model and prompt. */
 static phi_status phi__cfg_child_settings(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi__cfg_sub_agent *child = &job->child;
     phi_agent_desc *desc = &job->desc;
@@ -24159,8 +24231,8 @@ static void phi__cfg_child_withheld(phi__cfg_job *job, const phi_json *provider)
                           : "write its own api_key (\"\": it needs none)");
 }
 
-/* Checks a sub-agent without a provider. It must name its own model and that model's server, or
-   neither and use its caller's. */
+/* Checks a sub-agent without a provider. It must name both a model and that model's server, or
+   neither. If it names neither, it uses its caller's model. */
 static void phi__cfg_child_unplaced(const phi__cfg_job *job) {
     const phi__cfg_making *making = &job->making;
     const phi__cfg_sub_agent *child = &job->child;
@@ -24202,8 +24274,8 @@ static phi_status phi__cfg_child_model(phi__cfg_maker *maker, phi__cfg_job *job)
     return PHI_OK;
 }
 
-/* Adds the job's sub-agents to its tools, and adds a job for each of them. PHI_NO_MEMORY,
-   PHI_TOO_BIG. */
+/* Adds the job's sub-agents to its tools, and adds a job for each of them. Fails as
+   phi__cfg_queue_add does. */
 static phi_status phi__cfg_child_add(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_used used;
     phi_status status = PHI_OK;
@@ -24396,7 +24468,7 @@ static phi_status phi__cfg_store_begin(phi__cfg_maker *maker) {
     return PHI_OK;
 }
 
-/* Sets the store and the thread of an agent. PHI_NO_MEMORY. */
+/* Sets the store and the thread of an agent. Fails only with PHI_NO_MEMORY. */
 static phi_status phi__cfg_store_use(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi_arena *arena = maker->ground.arena;
     bool single =
@@ -24501,7 +24573,7 @@ static phi_status phi__jobs_prompt(phi__cfg_maker *maker, phi__cfg_job *job,
 static phi_status phi__jobs_model(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_json *node = phi__cfg_model_node(maker, job->taken.provider);
     if (node == NULL && job->desc.model.protocol != NULL) return PHI_OK; /* the host's model */
-    if (node == NULL) node = maker->whole.top.provider; /* the place for a warning */
+    if (node == NULL) node = maker->whole.top.provider; /* where a warning points to */
     return phi__cfg_model_make(&maker->ground, node, NULL, &job->desc.model, NULL);
 }
 
@@ -24533,7 +24605,7 @@ static phi_status phi__jobs_tools(phi__cfg_maker *maker, phi__cfg_job *job) {
     return status;
 }
 
-/* Adds a job for each agent of the file. PHI_NO_MEMORY, PHI_TOO_BIG. */
+/* Adds a job for each agent of the file. Fails as phi__cfg_queue_add does. */
 static phi_status phi__jobs_plan(phi__cfg_maker *maker) {
     const phi_json *instances = phi_json_get(maker->whole.top.agent, "instances"), *node;
     phi_json_iter it = phi_json_each(instances);
@@ -24553,7 +24625,7 @@ static phi_status phi__jobs_plan(phi__cfg_maker *maker) {
     return PHI_OK;
 }
 
-/* Fills a job's desc, except for the parts of sections. PHI_NO_MEMORY. */
+/* Fills a job's desc, except for the parts of sections. Fails as phi__cfg_queue_add does. */
 static phi_status phi__jobs_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_json *prompt = NULL, *place = NULL;
     const char *files = NULL;
@@ -24866,7 +24938,8 @@ static phi_status phi__agents_successor(phi_runtime *rt, const phi__cfg_job *job
     return status;
 }
 
-/* Makes the successor of each agent with a namesake in `from`: made[i] replaces to->agents[i]. */
+/* For each agent of `to` that has a namesake in `from`, makes the agent that continues the
+   namesake. made[i] then replaces to->agents[i]. */
 static phi_status phi__agents_successors(phi_agents *to, const phi_agents *from, phi_agent *made) {
     phi_status status = PHI_OK;
     for (size_t i = 0; i < to->agent_count && status == PHI_OK; i++) {
@@ -24946,11 +25019,11 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
 
 enum {
     PHI__CFG_PLACES = 3,          /* max. places that one message names */
-    PHI__CFG_UNKNOWN_LISTED = 16, /* a table with more fields does not list them */
+    PHI__CFG_UNKNOWN_LISTED = 16, /* the fields of a larger table are not listed */
     PHI__CFG_UNKNOWN_DEPTH = 5
 };
 
-/* A search through all tables of one depth for fields of a name, or of a similar name. */
+/* A search for fields with a given name or a similar name, in all tables of one depth. */
 typedef struct phi__cfg_unknown {
     const phi__cfg_table *here; /* this table is not searched */
     phi_str key;
@@ -25169,7 +25242,7 @@ static void phi__unknown_field(phi__cfg_walk *walk, const phi__cfg_table *table,
 static void phi__check_table(phi__cfg_walk *walk, const phi__cfg_table *table, const phi_json *node,
                              bool at_top);
 
-/* The field by which a text without a field is checked. */
+/* A field that fits any text. A text for which no table has a field is checked by this field. */
 static const phi__cfg_field phi__check_plain = {"",   PHI__CFG_TEXT, 0,    0, 0, 0,      NULL,
                                                 NULL, NULL,          NULL, 0, 0, "null", ""};
 
@@ -25377,8 +25450,8 @@ static void phi__check_twice(phi__cfg_walk *walk, const phi__cfg_field *field,
     phi__walk_error_key(walk, node);
 }
 
-/* Reports keys that occur twice, which only JSON allows, and that no field of the table has. If
-   table is NULL, checks all keys. */
+/* Reports each key that occurs twice, unless a field of the table has that key. If `table` is NULL,
+   reports all such keys. Only JSON allows a key twice. */
 static void phi__check_again(phi__cfg_walk *walk, const phi__cfg_table *table,
                              const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
@@ -25647,8 +25720,8 @@ void phi__check_tree(phi_config *config) {
 /* config_json.c - writes the settings of an agent as JSON, and reads them.
 
    A row describes a member that is a plain field, for reading and for writing. Other members are
-   code between ranges of rows. Only the first error is kept, so rows are read in their listed
-   order. */
+   handled by code between ranges of rows. Only the first error is kept, so rows are read in their
+   listed order. */
 
 
 #include <stdio.h>
@@ -25673,8 +25746,8 @@ typedef enum phi__set_kind {
     PHI__SET_TEXT
 } phi__set_kind;
 
-/* Describes a member that is a plain field. Numbers are at least `least` and at most `most` (0: no
-   limit but the type's). Zero is written as `fallback`, or left out if fallback is below 0. */
+/* Describes a member that is a plain field. Numbers are at least `least` and at most `most` (0:
+   only the type limits them). Zero is written as `fallback`, or left out if fallback is below 0. */
 typedef struct phi__set_row {
     char key[40];
     uint8_t kind, size;
@@ -25820,8 +25893,9 @@ static phi_json *phi__set_tree(const phi__set_writer *w) { return w->no_memory ?
 
 enum { PHI__SET_MS = 1000, PHI__SET_NANOS = 1000000 /* nanoseconds in a millisecond */ };
 
-/* Written and read in ranges, because max_duration comes after the first two: a new row at the end
-   also needs larger counts in phi__set_limits_write and phi__set_limits_read. */
+/* The rows are written and read in ranges, because max_duration comes after the first two rows. So
+   a new row at the end also needs larger counts in phi__set_limits_write and
+   phi__set_limits_read. */
 static const phi__set_row phi__set_limits[] = {
     PHI__SET_U32(phi_limits, max_turns, "max_turns", 50),
     PHI__SET_SOME(phi_limits, max_tokens, "max_total_tokens", 1000000),
@@ -26272,7 +26346,8 @@ static void phi__set_model_read(phi__set_reader *r, const phi_json *node) {
 
 /* ---- the parts ---- */
 
-/* `error` is reported if the part is not an object. NULL: the part may be another kind of value. */
+/* `error` is reported if the part is not an object. If `error` is NULL, the part may be another
+   kind of value. */
 static const struct {
     const char *key, *error;
     phi_json *(*write)(phi_arena *arena, const phi_settings *settings);
@@ -27100,7 +27175,7 @@ typedef enum phi__refs_found {
     PHI__CFG_REFS_BUILT_IN,
     PHI__CFG_REFS_MISSING,
     PHI__CFG_REFS_AMBIGUOUS,
-    PHI__CFG_REFS_OTHER_SPACE, /* `entity` has the name, but in another namespace; or NULL */
+    PHI__CFG_REFS_OTHER_SPACE, /* `entity`: of that name in another namespace, or NULL */
     PHI__CFG_REFS_NO_SPACE,
     PHI__CFG_REFS_NO_ALIAS,
     PHI__CFG_REFS_CYCLE
@@ -27183,7 +27258,8 @@ static phi__refs_found phi__refs_look(const phi_config *config, const char *spac
     return PHI__CFG_REFS_CYCLE;
 }
 
-/* True if a plain text is a name. In system_prompt it is the prompt itself. */
+/* True if a plain text is a name. In the namespace system_prompt, such a text is the prompt
+   itself. */
 static bool phi__refs_names_count(const char *space) { return strcmp(space, "system_prompt") != 0; }
 
 const phi_json *phi__refs_find(const phi_config *config, const char *space, const char *text) {
@@ -27193,7 +27269,7 @@ const phi_json *phi__refs_find(const phi_config *config, const char *space, cons
     return found == PHI__CFG_REFS_THERE ? r.node : NULL;
 }
 
-/* Returns the entity that a text means. NULL: none, or [provider] itself. */
+/* Returns the entity that a text means. NULL: the text means no entity, or [provider] itself. */
 static const phi__cfg_entity *phi__refs_entity(const phi_config *config, const char *space,
                                                phi_str text) {
     phi__refs_result r;
@@ -27273,7 +27349,7 @@ static void phi__refs_example(phi__buf *words, const char *space, phi_str name) 
     phi__buf_text(words, "}}\"");
 }
 
-/* Appends the message that follows the value in the error. */
+/* Appends the rest of the error message, which follows the value. */
 static void phi__refs_say(phi__cfg_walk *walk, const char *space, const phi__refs_result *r) {
     phi__buf *words = &walk->words;
     switch (r->found) {
@@ -27964,7 +28040,8 @@ static void phi__cfg_schema_required(phi__cfg_schema *s, const phi__cfg_table *t
     if (count > 0) phi__buf_char(&s->out, ']');
 }
 
-/* Writes the members of a table's schema. `sections` is NULL-ended; NULL for all but the top. */
+/* Writes the members of a table's schema. `sections` is NULL-ended, or is NULL if the table is not
+   the top. */
 static void phi__cfg_schema_table(phi__cfg_schema *s, const phi__cfg_table *table,
                                   const phi_config_section *const *sections) {
     const phi__cfg_field *field;
@@ -28285,15 +28362,16 @@ PHI__FN phi_status phi__cfg_prompt_make(phi__cfg_ground *ground, const phi_json 
 
 /* ---- options, extra and raw tools of an agent, and extra of a provider ---- */
 
-/* Returns a node as JSON text, or the node's own text. In the arena. NULL: no memory. */
+/* Returns a text node's own text, or another node as JSON text in the arena. NULL: no memory. */
 static const char *phi__cfg_said_text(phi_arena *arena, const phi_json *node) {
     phi_str text;
     if (phi_json_is(node, PHI_JSON_STRING)) return phi_json_str(node, "").at;
     return phi_json_write(arena, node, 0, &text) == PHI_OK ? text.at : NULL;
 }
 
-/* Sets *out to the JSON text of an object, given as a table or as text. *out is unchanged if the
-   node is NULL, null or invalid; an invalid node adds a problem for `field`. PHI_NO_MEMORY. */
+/* Sets *out to the JSON text of an object, which the node gives as a table or as a text. If the
+   node is NULL, null or invalid, *out is unchanged. An invalid node is reported as a problem of
+   `field`. Fails only with PHI_NO_MEMORY. */
 static phi_status phi__cfg_said_object(phi__cfg_ground *ground, const phi_json *node,
                                        const char *field, const char **out) {
     char words[200];
@@ -28415,8 +28493,9 @@ static void phi__cfg_model_api(int api, phi__cfg_provider *p) {
     p->base_url = p->provider = NULL;
 }
 
-/* Applies a sub-agent's own values. If its model differs (*other), facts about the provider's model
-   do not apply. If its server differs, it loses the provider's key and headers. */
+/* Applies a sub-agent's own values. If its model differs, sets *other: facts about the provider's
+   model then do not apply. If its server differs, the sub-agent loses the provider's key and
+   headers. */
 static void phi__cfg_model_child(const phi__cfg_sub_agent *child, phi__cfg_provider *p, bool *other,
                                  bool *same) {
     const char *server = phi__cfg_model_address(p);
@@ -28519,7 +28598,8 @@ static phi_status phi__cfg_fail_models(phi__cfg_maker *maker, const phi__cfg_tex
     return PHI_OK;
 }
 
-/* Sets the failover models: from the agent's list, else from [failover]. PHI_NO_MEMORY. */
+/* Sets the failover models: from the agent's list, else from [failover]. Fails only with
+   PHI_NO_MEMORY. */
 static phi_status phi__cfg_fail_use(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi_arena *arena = maker->ground.arena;
     phi_failover *failover;
@@ -28545,7 +28625,7 @@ typedef struct phi__cfg_machine {
     phi__cfg_strategy taken;
 } phi__cfg_machine;
 
-/* Sets the strategy and its options by the type. */
+/* Sets the strategy and its options to those of the strategy's type. */
 static void phi__cfg_strat_choose(const phi__cfg_strategy *s, phi_strategy_desc *desc) {
     const struct {
         const phi_strategy *strategy;
@@ -28603,7 +28683,7 @@ static phi_status phi__settings_execution(phi__cfg_maker *maker, phi_agent_desc 
     e.cache.cache = desc->cache;
     if (!phi__cfg_take(maker->ground.arena, maker->whole.top.execution, phi__table_execution(), &e))
         return PHI_NO_MEMORY;
-    for (size_t i = 0; i < PHI__COUNT(limits); i++) /* a limit in the file ends limits.disable */
+    for (size_t i = 0; i < PHI__COUNT(limits); i++) /* a limit in the file clears limits.disable */
         if (phi__fields_has(phi__table_execution(), &e, limits[i])) e.desc.limits.disable = false;
     bool has_mode = phi__fields_has(phi__table_cache(), &e.cache, "strategy");
     if (phi__fields_has(phi__table_cache(), &e.cache, "enabled")) {
@@ -29904,7 +29984,7 @@ static phi_str phi__prob_line(phi__cfg_probs *problems, const phi_config_problem
     if (buf.failed)
         problems->no_memory = true;
     else
-        buf.len = phi__words_clean_line(buf.at, buf.len); /* it may hold names from the file */
+        buf.len = phi__words_clean_line(buf.at, buf.len); /* buf may hold names of the file */
     phi_str line = phi__prob_copy(problems, buf.failed ? PHI__LIT("") : phi__buf_str(&buf));
     phi__buf_free(&buf);
     return line;
@@ -30138,8 +30218,8 @@ PHI__FN bool phi__raws_keep(phi_config *config, phi_str name, phi_str value) {
     return true;
 }
 
-/* Returns how many first bytes of `text` and `value` agree. '?' in a message agrees with a control
-   code. */
+/* Returns the number of bytes at the start of `text` and `value` that agree. A '?' in `text` agrees
+   with a control code in `value`. */
 static size_t phi__raws_common(phi_str text, phi_str value) {
     size_t n = 0;
     while (n < text.len && n < value.len &&
@@ -30149,7 +30229,7 @@ static size_t phi__raws_common(phi_str text, phi_str value) {
 }
 
 /* Returns the value at the start of `text`, even if the end of `text` cuts the value. *len is set
-   to the length of the value's part in `text`. */
+   to the number of the value's bytes in `text`. */
 static const phi__cfg_value *phi__raws_value(const phi_config *config, phi_str text, size_t *len) {
     const phi__cfg_value *found = NULL;
     *len = 0;
@@ -30580,8 +30660,8 @@ static void phi__put_execution(phi__cfg_write *w) {
     phi__put_table(w, w->root, "execution", phi__table_execution(), &e);
 }
 
-/* Puts a comment before the text, for formats with comments: it lists the parts that are not
-   written. */
+/* If the format has comments, puts a comment before the text. The comment lists the parts that are
+   not written. */
 static phi_status phi__put_comment(phi_arena *arena, const phi_str *body, phi_str *out) {
     static const char head[] = "# Written by phi_config_write. Keys, logins and headers are "
                                "variables. Not in this file: hooks,\n"
@@ -30637,11 +30717,11 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 #endif /* PHI__IMP_CONFIG */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x46356f6f
+#if PHI__IMP_TOOLS != 0x3e5c14a5
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x46356f6f
+#define PHI__IMP_TOOLS 0x3e5c14a5
 
 /* ---- src/tools/tools_in.h ---- */
 
@@ -30693,7 +30773,8 @@ PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const
 PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback, uint64_t *out);
 #ifndef PHI_NO_PROCESS
 /* Splits a command into a NULL-ended list in the arena. If the first word ends in .py or .sh, puts
-   its interpreter before it. PHI_PARSE: *fault (static) names the fault. PHI_NO_MEMORY. */
+   its interpreter before it. PHI_PARSE: *fault, a static text, names the fault. The only other
+   failure is PHI_NO_MEMORY. */
 PHI__FN phi_status phi__split_command(phi_arena *arena, const char *command,
                                       const char *const **out, const char **fault);
 #endif
@@ -30701,7 +30782,8 @@ PHI__FN phi_status phi__split_command(phi_arena *arena, const char *command,
 /* Replaces a NULL-ended list of texts by a copy. NULL stays NULL. False: no memory. */
 PHI__FN bool phi__keep_list(phi_arena *arena, const char *const **list);
 
-/* Returns an empty registry, or NULL without memory. allocator: copied; NULL is the C library's. */
+/* Returns an empty registry, or NULL without memory. `allocator` is copied; NULL means the C
+   library's allocator. */
 PHI__FN phi__registry *phi__reg_new(const phi_allocator *allocator);
 
 /* Returns a registry with the built-in tools, or NULL without memory. The registry owns the tools
@@ -30735,7 +30817,7 @@ PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const
 /* ======== Patterns of paths, keywords of schemas, names of tools. */
 
 /* Appends the pattern once for each choice of its braces, with a NUL after each. Returns NULL, or
-   an error message, and then `out` is unchanged. Without memory, `out` is marked failed. */
+   an error message; after an error `out` is unchanged. Without memory, out->failed is set. */
 PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern);
 
 /* Returns the part of a path after its last slash. */
@@ -30787,7 +30869,8 @@ PHI__FN bool phi__tool_name_reserve(phi__tool_names *names, size_t count);
 PHI__FN bool phi__tool_name_count(phi__tool_names *names, const phi__tool_name *name);
 
 /* Changes *name to its final form. Call it after all names were counted. `hash` tells the tool from
-   other tools of the same name. PHI_FULL: every form of the name is taken. PHI_NO_MEMORY. */
+   other tools of the same name. PHI_FULL: every form of the name is taken. The only other failure
+   is PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tool_name_claim(phi__tool_names *names, phi__tool_name *name,
                                         const unsigned char hash[32]);
 #ifndef PHI_NO_FILES
@@ -30904,8 +30987,8 @@ enum {
 /* True if the pattern, which has no braces, matches the whole path. Adds the work done to *work. */
 PHI__FN bool phi__glob_match(phi_str pattern, phi_str path, size_t *work);
 
-/* True if one of the choices, as phi__glob_expand made them, matches the whole path. Adds the bytes
-   of the pattern that were compared to *work. */
+/* True if one of the choices, as phi__glob_expand made them, matches the whole path. Adds to *work
+   the number of the pattern's bytes that were compared. */
 PHI__FN bool phi__glob_any(phi_str choices, phi_str path, size_t *work);
 
 typedef enum phi__ignore_said {
@@ -30937,8 +31020,8 @@ PHI__FN phi_status phi__ignore_add(phi__ignore *ignore, phi_str file);
 PHI__FN phi_status phi__ignore_add_line(phi__ignore *ignore, phi_str line, const char **wrong);
 
 /* Tests a path relative to the ignore file's directory, without "./". *left is the number of rules
-   still to test; begin with `count`. A rule costs PHI__IGNORE_RULE of *units, and the bytes
-   compared. If the result is PHI__IGNORE_NONE and *left is not 0, the units are used up: call
+   still to test; begin with `count`. A rule costs PHI__IGNORE_RULE of *units, and more for the
+   bytes compared. If the result is PHI__IGNORE_NONE and *left is not 0, the units are used up: call
    again. */
 PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory,
                                           size_t *left, size_t *units);
@@ -30948,9 +31031,9 @@ PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str pat
 
    Each directory may have a .rgignore, an .ignore and a .gitignore. These kinds take precedence in
    this order; within a kind, nearer files take precedence over farther ones. A .gitignore counts
-   only inside a repository, up to the repository's top. So does .git/info/exclude, which ranks
-   last. Directories above the walk count, too. The first PHI__IGNORED_BYTES of a file count, in
-   whole lines. */
+   only inside a repository, up to the repository's top. The same holds for .git/info/exclude, to
+   which all other files take precedence. Files in directories above the walk count, too. Only whole
+   lines in the first PHI__IGNORED_BYTES of a file count. */
 
 #ifndef PHI_NO_FILES
 enum {
@@ -30997,7 +31080,7 @@ PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place);
 PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int dir, phi_str path);
 
 /* Tests an entry; depth is 1 for entries of the root. PHI_BUSY: the units are used up; repeat the
-   call with the same arguments. PHI_NO_MEMORY. */
+   call with the same arguments. The only other failure is PHI_NO_MEMORY. */
 PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_str path,
                                      bool directory, size_t *units, phi__ignore_said *out);
 #endif
@@ -31020,13 +31103,13 @@ typedef struct phi__regex_error {
     char message[120]; /* terminated */
 } phi__regex_error;
 
-/* Compiles a pattern, borrowed until return. PHI_BAD_ARG: *error says where and why.
-   PHI_NO_MEMORY. */
+/* Compiles a pattern, which is borrowed until return. PHI_BAD_ARG: the pattern is invalid, and
+   *error says where and why. The only other failure is PHI_NO_MEMORY. */
 PHI__FN phi_status phi__regex_new(phi_memory *memory, phi_str pattern, bool ignore_case,
                                   phi__regex **out, phi__regex_error *error);
 PHI__FN void phi__regex_free(phi__regex *regex); /* NULL is harmless */
 
-/* Begins a line. Its text is passed to phi__regex_scan. */
+/* Begins a line. Then pass the line's text to phi__regex_scan. */
 PHI__FN void phi__regex_begin(phi__regex *regex);
 
 typedef enum phi__regex_found {
@@ -31053,7 +31136,8 @@ typedef struct phi__range {
     uint32_t first, last;
 } phi__range;
 
-/* Every step-th character from first to last. Its case-fold representative is `down` lower. */
+/* Describes every step-th character from first to last. The case-fold representative of such a
+   character is the character minus `down`. */
 typedef struct phi__re_fold {
     uint32_t first, last, step, down;
 } phi__re_fold;
@@ -31068,8 +31152,8 @@ PHI__FN const phi__re_fold *phi__re_folds(size_t *count);
 
    All tools of a set are counted first; then each tool claims its name. Characters that are not
    allowed become "_". A name ends in eight hex digits of a hash if it was cut, or if several tools
-   would have that name. If one of these tools has exactly that name, it keeps the name without a
-   hash. So a name depends on the set of tools, not on their order. */
+   would have that name. But if only one of these tools has exactly that name, this tool keeps the
+   name without a hash. So a name depends on the set of tools, not on their order. */
 
 /* ---- src/tools/scripts_in.h ---- */
 
@@ -31121,15 +31205,15 @@ PHI__FN phi__script_says phi__talk_answer(phi_memory *memory, phi_hook_point poi
 /* ---- patterns that a command must not contain, however its words are spelled ----
 
    A pattern is compared with the command as it is, with the command without quotes and backslashes,
-   and with each rm written as "rm -rf". No shell words are parsed: variables, substitutions, and
-   scripts that a command writes and runs are not seen. */
+   and with each rm written as "rm -rf". Shell words are not parsed. So the check does not see
+   variables, substitutions, or scripts that a command writes and runs. */
 
 static bool phi__deny_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/* True if c ends a command, so that the words after it are not its arguments. */
+/* True if c ends a command: the words after c are not arguments of that command. */
 static bool phi__deny_ends(char c) { return c != '\0' && strchr(";&|()<>\n`", c) != NULL; }
 
-/* Returns the next word of the command at or after `at`. Empty: the command ends here. */
+/* Returns the command's next word, which begins at `at` or later. Empty: the command has ended. */
 static phi_str phi__deny_word(const char *at) {
     size_t n = 0;
     while (*at == ' ') at++;
@@ -31190,7 +31274,8 @@ static bool phi__deny_signs(const char *pattern) {
     return signs;
 }
 
-/* Sets *found to the first of `patterns` (NULL-ended) in the command, or NULL. PHI_NO_MEMORY. */
+/* Sets *found to the first of `patterns` (NULL-ended) that the command contains, or to NULL. Fails
+   only with PHI_NO_MEMORY. */
 static phi_status phi__deny_find(phi_memory *memory, const char *command,
                                  const char *const *patterns, const char **found) {
     phi__buf plain, removals, squeezed;
@@ -31293,7 +31378,7 @@ static size_t phi__bash_whole(const char *at, size_t len) {
     return len;
 }
 
-/* Returns the ring's offset, after the head. */
+/* Returns the offset of the ring, which follows the head. */
 static size_t phi__bash_ring(const phi__bash *bash) {
     size_t most = bash->job.set->desc.max_output_bytes;
     return most - most / 2;
@@ -31660,8 +31745,8 @@ PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str 
     return true;
 }
 
-/* Returns how many bytes of the needle match at the text's next character `c`. `matched` bytes
-   matched before it. */
+/* Returns how many bytes of the needle match after the text's next character `c` is read. Before,
+   `matched` bytes matched. */
 static size_t phi__finder_next(const phi__finder *finder, size_t matched, char c) {
     while (matched > 0 && finder->needle.at[matched] != c) matched = finder->back[matched - 1];
     return finder->needle.at[matched] == c ? matched + 1 : 0;
@@ -31979,8 +32064,8 @@ PHI__FN phi_flow phi__write_start(void *user_data, phi_call call, phi_str argume
 
 /* glob.c - patterns of paths and ignore files. Matching needs no recursion: a mismatch retries only
    the last star, then the last double star. An earlier star of the same path part cannot help,
-   because the last one can skip all that the earlier one could. Earlier parts end at their slashes.
-   To retry an earlier double star would only let the last one begin later. */
+   because the last one can skip all that the earlier one could. A star of an earlier part ends at
+   that part's slash. To retry an earlier double star would only let the last one begin later. */
 
 /* ---- sets ---- */
 
@@ -32205,10 +32290,11 @@ PHI__FN phi_str phi__glob_name(phi_str path) {
 /* ======== The rules of .gitignore files: which paths are left out.
 
    A rule is a line. "#" begins a comment, and "!" takes a path back in. A slash at the beginning or
-   in the middle binds the pattern to the file's directory. A slash at the end makes it match
-   directories only. Blanks at the end are removed, except a blank after a backslash. The last rule
-   that matches decides. match_in.h describes the syntax of patterns. A line that is no valid
-   pattern is ignored. docs/tools.md says which details follow ripgrep, and which follow git. */
+   in the middle binds the pattern to the file's directory. A pattern with a slash at the end
+   matches only directories. Blanks at the end are removed, except a blank after a backslash. The
+   last rule that matches decides. match_in.h describes the syntax of patterns. A line that is no
+   valid pattern is ignored. docs/tools.md says which details follow ripgrep, and which follow
+   git. */
 
 /* units that a rule costs, besides those for the bytes compared */
 enum { PHI__IGNORE_RULE = 8 };
@@ -32588,7 +32674,7 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     job->call = call;
     job->set = (const phi_toolset *)user_data;
     job->user_data = user_data;
-    /* The agent's memory. The agent that made the call is alive, because the call has a state. */
+    /* The call has a state, so the agent that made it is alive, and its memory can be used. */
     job->memory = &phi__call_find(call)->run->agent->memory;
     job->io = call.rt->io;
     job->go = go;
@@ -32853,9 +32939,10 @@ PHI__FN bool phi__keywords_is_type(phi_str name) {
 
 /* ---- src/tools/list_files.c ---- */
 
-/* list_files.c - the tool that lists files: walks the tree, some entries a step. A heap keeps the
-   names that come first in order, and has the last of them on top; all names are counted. So memory
-   is bounded by the names listed, and the walk is linear in the entries. */
+/* list_files.c - the tool that lists files: walks the tree, some entries a step. All names are
+   counted, but a heap keeps only the names that come first in order. The top of the heap is the
+   last of these names. So memory is bounded by the names listed, and the walk is linear in the
+   entries. */
 
 #ifndef PHI_NO_FILES
 
@@ -32987,7 +33074,8 @@ static phi_flow phi__ls_show(phi__job *job) {
     return phi__job_done(&list->job, phi__buf_str(&list->out), details);
 }
 
-/* True if the ignore files must decide: the entry's kind, depth and name do not exclude it. */
+/* True if the entry's kind, depth and name do not exclude it, so that the ignore files must
+   decide. */
 static bool phi__ls_asks(phi__list_run *list, size_t *work) {
     const phi__walk_entry *entry = &list->entry;
     phi_str path = entry->path, name = phi__glob_name(path);
@@ -33569,8 +33657,8 @@ static void phi__re_set_add(phi__re_parser *p, uint32_t first, uint32_t last) {
     ranges[tree->range_count++].last = last;
 }
 
-/* Adds a range. If `outside`, adds the characters between the range before and this one instead;
-   *from is the first character after the range before. */
+/* Adds the range from first to last. If `outside`, adds instead the characters between the previous
+   range and this one. *from is the first character after the previous range. */
 static void phi__re_set_put(phi__re_parser *p, bool outside, uint32_t first, uint32_t last,
                             uint32_t *from) {
     if (!outside)
@@ -33698,8 +33786,8 @@ static void phi__re_set_negate(phi__re_parser *p) {
             (tree->range_count - tree->open) * sizeof *tree->ranges);
 }
 
-/* Ends the set under construction and removes the newline from it, because no match has one.
-   Returns the set's index. */
+/* Ends the set under construction and removes the newline from it, because no match contains a
+   newline. Returns the set's index. */
 static uint32_t phi__re_set_end(phi__re_parser *p) {
     phi__re_tree *tree = p->tree;
     phi__re_set_order(tree);
@@ -34239,8 +34327,8 @@ static size_t phi__re_code_add(phi__re_emitter *e, phi__re_op op, size_t x, size
 
 static void phi__re_emit(phi__re_emitter *e, uint32_t index);
 
-/* Makes the instruction that is emitted next the target y of each instruction in `chain`, and, if
-   jumps, the target x. The chain is linked through y, which holds index + 1. */
+/* In each instruction of `chain`, sets the target y to the instruction that is emitted next. If
+   `jumps`, also sets the target x. The chain is linked through y, which holds index + 1. */
 static void phi__re_land(phi__re_emitter *e, size_t chain, bool jumps) {
     phi__re_code *codes = e->program->codes;
     while (chain != 0 && e->status == PHI_OK) {
@@ -35266,7 +35354,7 @@ static const char *phi__talk_name(phi_hook_point point) {
     return NULL;
 }
 
-/* Appends the arguments as JSON if they are valid JSON, else as a text. */
+/* Appends the member "arguments": as JSON if the arguments are valid JSON, else as a text. */
 static void phi__talk_arguments(phi__buf *out, phi_str arguments) {
     phi_arena scratch;
     phi_json *root = NULL;
@@ -35279,7 +35367,7 @@ static void phi__talk_arguments(phi__buf *out, phi_str arguments) {
     phi_arena_free(&scratch);
 }
 
-/* Appends the text blocks of a message, joined by line breaks. */
+/* Appends the member "result": the text blocks of a message, joined by line breaks. */
 static void phi__talk_result(phi__buf *out, const phi_message *message) {
     phi__buf text;
     if (message == NULL) return;
@@ -35294,8 +35382,8 @@ static void phi__talk_result(phi__buf *out, const phi_message *message) {
     phi__buf_free(&text);
 }
 
-/* Writes a script's input. `arguments` are the call's arguments as an earlier script changed
-   them, or empty: then the hook's arguments are written. */
+/* Writes a script's input. `arguments` are the call's arguments if an earlier script changed them.
+   If `arguments` is empty, the hook's arguments are written. */
 static void phi__talk_input(phi__buf *out, const phi_hook *hook, phi_str arguments) {
     phi_hook_point point = hook->point;
     const phi_compaction *c = hook->compaction;
@@ -35384,7 +35472,7 @@ static phi__script_says phi__talk_read(const phi_json *root, phi_hook_point poin
     return !is_reply && text.len > 0 ? PHI__SCRIPT_WARNS : PHI__SCRIPT_ALLOWS;
 }
 
-/* True if the output contains "allow" with its quotes, at `step` bytes for each character. */
+/* True if the output contains "allow", quotes included. Each character takes `step` bytes. */
 static bool phi__talk_hides(phi_str output, size_t step) {
     static const char word[] = "\"allow\"";
     size_t k, n = sizeof word - 1;
@@ -35556,8 +35644,8 @@ static void phi__scripts_pass(phi__scripts_job *job) {
     phi__scripts_at(job, &job->tick, 0);
 }
 
-/* Denies with a message: the script's `reason`, or if it is empty the script's standard error, or
-   if both are empty `words`. */
+/* Denies with a message: the script's `reason`. If that is empty, the message is the script's
+   standard error. If both are empty, it is `words`. */
 static void phi__scripts_deny(phi__scripts_job *job, phi_str reason, const char *words) {
     phi__buf text;
     if (!phi__scripts_can_deny(job->hook.point)) {
@@ -35807,8 +35895,9 @@ static bool phi__scripts_begin(phi_scripts *set, const phi_hook *hook, size_t fi
     return false;
 }
 
-/* Calls the hook that the agent had before. If `asked`, scripts used the first round: this hook
-   gets a round number one lower, and the arguments that scripts may have changed. */
+/* Calls the hook that the agent had before. If `asked`, the scripts used the first round. So the
+   round number that this hook gets is one lower, and the arguments are those that scripts may have
+   changed. */
 static phi_verdict phi__scripts_chain(phi_scripts *set, phi_hook *hook, bool asked) {
     phi__agent *agent = phi__find_agent(hook->agent);
     void *user_data = set->hook_user_data;
@@ -35969,7 +36058,7 @@ PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, phi_parse_err
 
 /* ---- src/tools/search.c ---- */
 
-/* search.c - the tool that searches files: with rg, without a shell, or with phi's own engine; with
+/* search.c - the tool that searches files. It runs rg without a shell, or phi's own engine. It runs
    grep only if the host chose grep.
 
    Lines are read as they arrive. After the last line to show, the program is killed. */
@@ -36042,17 +36131,17 @@ static bool phi__search_add(phi__search *search) {
 
 /* ---- the search without a program ----
 
-   Walks the tree in order and runs phi's own engine over each file. Which files are read, and how
-   far, is the same as with ripgrep. ripgrep reads pieces of 64 KiB, and stops before the piece that
-   holds a NUL. After a piece that ends in an incomplete line, the next piece is shorter by the
-   bytes of that line. */
+   Walks the tree in order and runs phi's own engine over each file. It reads the same files as
+   ripgrep, and stops in each at the same byte. ripgrep reads pieces of 64 KiB, and stops before the
+   piece that holds a NUL. After a piece that ends in an incomplete line, the next piece is shorter
+   by the bytes of that line. */
 
 enum {
     PHI__OWN_PIECE = 65536,
     PHI__OWN_BUFFER = PHI__OWN_PIECE + 64,
     PHI__OWN_MARK = 3,      /* bytes that ripgrep reads first, for a byte order mark */
     PHI__OWN_UNITS = 65536, /* units of work at once; a byte of text costs one */
-    PHI__OWN_TURNS = 8,     /* max. times a step does so many units */
+    PHI__OWN_TURNS = 8,     /* max. times that one step does this many units */
     PHI__OWN_ENTRY = 64,    /* units for an entry */
     PHI__OWN_OPEN = 4096,   /* units for opening and closing a file or a directory */
     PHI__OWN_PART = 256     /* units for each part of a directory's path */
@@ -36082,7 +36171,7 @@ typedef struct phi__search_own {
     size_t piece;      /* bytes of `have` that belong to the piece being scanned */
     size_t at;         /* place in the piece */
     size_t tail;       /* bytes of an incomplete character at the end of the last piece */
-    bool first, whole; /* first: nothing was scanned yet; whole: the file was read to its end */
+    bool first, whole; /* first: nothing is scanned yet; whole: the file was read to its end */
     bool found;        /* the line at `at` matches; its end is being looked for */
     uint64_t line;     /* number of the line at `begin` */
     size_t begin;      /* start of the line in the piece; 0 if the line began earlier */
@@ -36289,8 +36378,8 @@ static bool phi__own_name(phi__search *search, phi_str path) {
     return !own->name.failed;
 }
 
-/* Handles an entry, which can be left out by `include`, then by the ignore files, then because it
-   is hidden. PHI_BUSY: the units are used up. */
+/* Handles an entry. First `include` may decide if the entry is left out; if not, the ignore files
+   may decide. If they do not, a hidden entry is left out. PHI_BUSY: the units are used up. */
 static phi_status phi__own_entry(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
     const phi__ordered_entry *entry = &own->entry;
@@ -37166,8 +37255,8 @@ static void phi__skill_read(phi__skill_file *file) {
     phi__files_close(from);
 }
 
-/* Used if the YAML is broken: reads name and description line by line. Descriptions such as "Use
-   when: ..." are common, but are not valid YAML without quotes. NULL: no memory. */
+/* Reads name and description line by line, for front matter that is not valid YAML. Descriptions
+   such as "Use when: ..." are common, but need quotes in YAML. NULL: no memory. */
 static phi_json *phi__skill_by_line(phi__skill_file *file) {
     static const char *const keys[] = {"name", "description"};
     phi_json *root = phi_json_new_object(&file->scratch);
@@ -37335,7 +37424,7 @@ static phi_status phi__skills_entry(phi_skills *skills, const phi__walk_entry *e
     if (entry->kind != PHI__FILE_DIRECTORY && entry->kind != PHI__FILE_LINK) return PHI_OK;
     int n = snprintf(path, sizeof path, "%s/%.*s", skills->load.dir.at, (int)entry->path.len,
                      entry->path.at);
-    if (n < 0 || (size_t)n >= sizeof path) return PHI_OK; /* too long for a file in it */
+    if (n < 0 || (size_t)n >= sizeof path) return PHI_OK; /* the path is too long */
     phi_status status = phi__skill_load(skills, path, skills->load.label);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_TOO_BIG) return PHI_OK;
@@ -37486,7 +37575,7 @@ typedef struct phi__read_skill {
     phi__job job;
     const phi_skills *skills;
     const phi_skill *skill;
-    const char *path; /* the model's path, or that of SKILL.md; relative to the skill's directory */
+    const char *path; /* the model's path or SKILL.md's, relative to the skill's directory */
     phi__resolve *place;
     bool instructions;
     bool based; /* the skill's directory is unchanged; `place` now resolves `path` */
@@ -37523,7 +37612,7 @@ static phi_flow phi__read_skill_fail(phi__read_skill *read, const char *words) {
                          read->skill->name.at, words);
 }
 
-/* Finishes the call with the text, and frees the text. */
+/* Ends the call with the text as its result, and frees the text. */
 static phi_flow phi__read_skill_give(phi__read_skill *read, phi__buf *text, const char *kind) {
     phi__buf details;
     phi__buf_init(&details, read->job.memory);
@@ -38171,11 +38260,11 @@ PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xf8a6abe1
+#if PHI__IMP_PERMISSIONS != 0x5ab4f7c2
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xf8a6abe1
+#define PHI__IMP_PERMISSIONS 0x5ab4f7c2
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -38198,8 +38287,8 @@ PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const
 
 /* ---- patterns: *, ?, sets, and alternatives ----
 
-   Matching takes at most time in proportion to the pattern's length times the text's length. For
-   paths, the text's length is squared. */
+   The time of a match is at most proportional to the pattern's length times the text's length. For
+   paths, it is at most proportional to the pattern's length times the square of the text's. */
 
 /* How ** of a glob treats hidden files. */
 typedef enum phi__wild_hidden {
@@ -38208,8 +38297,8 @@ typedef enum phi__wild_hidden {
     PHI__WILD_ENTERED   /* also matches files in hidden directories */
 } phi__wild_hidden;
 
-/* True if one of the alternatives matches all of the text. If path is set, * and ? match no slash,
-   ** does, and a pattern that ends in a slash and ** also matches the directory itself. */
+/* True if one of the alternatives matches all of the text. If path is set, * and ? do not match a
+   slash, but ** does. A pattern that ends in a slash and ** then matches the directory, too. */
 PHI__FN bool phi__wild_any(phi_str pattern, phi_str text, bool path);
 
 /* True if the text is one of these names, given as a pattern whose wildcards match slashes, too. */
@@ -38234,9 +38323,9 @@ enum {
     PHI__SH_LEVELS = 8,           /* max. levels of programs that run others */
     PHI__SH_BYTES_MOST = 65536,   /* bytes of a line */
     PHI__SH_COMMANDS_MOST = 1000, /* commands of a line */
-    PHI__SH_WORDS_MOST = 4000,    /* words of a line and of the lines that it runs */
-    PHI__SH_HERE_MOST = 16,       /* here-documents that one line begins */
-    PHI__SH_DIRS_MOST = 4         /* directories that a command may run in */
+    PHI__SH_WORDS_MOST = 4000,    /* max. words of a line and of the lines that it runs */
+    PHI__SH_HERE_MOST = 16,       /* max. here-documents that one line begins */
+    PHI__SH_DIRS_MOST = 4         /* max. directories that a command may run in */
 };
 
 typedef struct phi__sh_word {
@@ -38386,8 +38475,8 @@ typedef struct phi__subject {
     bool lost;     /* an allocation failed */
     bool may;      /* a shell pattern matches if it may find a file of the rule */
     bool overlong; /* a rule matches because a path is longer than any file's */
-    size_t tries;  /* parts of words that were compared with paths */
-    size_t work;   /* words and commands that were examined */
+    size_t tries;  /* number of word parts that were compared with paths */
+    size_t work;   /* number of words and commands that were examined */
     phi_memory *memory;
 } phi__subject;
 
@@ -38402,8 +38491,8 @@ PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules, phi_
 /* True if rules ask about or deny commands of this tool. An unparsed line may be such a command. */
 PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules, const phi__subject *subject);
 
-/* True if the command runs after a cd and may read or run files of that directory. If path is set,
-   the rule checks the files that the command reads. */
+/* True if the command runs after a cd and may read or run files of the new directory. If path is
+   set, the rule itself checks the files that the command reads. */
 PHI__FN bool phi__rules_moved(const phi__subject *subject, bool path);
 
 /* True if a tool has the name of one of phi's own tools or of a shell, whatever its source. */
@@ -38795,8 +38884,8 @@ static phi_status phi__check_commands(phi__checking *checking, const phi__shell 
 }
 
 /* Calls `each` for every part of a call: the call itself, or each command and each redirection of a
-   shell's line. A line that is uncertain is one more part. Returns PHI_NO_MEMORY, or the first
-   status of `each` that is not PHI_OK. */
+   shell's line. If the line is uncertain, the whole line is one more part. Returns PHI_NO_MEMORY,
+   or the first status of `each` that is not PHI_OK. */
 static phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scratch, phi_str source,
                                    phi_str tool_name, phi_str arguments,
                                    phi_status (*each)(void *ctx, const phi__check_part *part),
@@ -38877,8 +38966,9 @@ static bool phi__always_quote(const phi__always *a, phi_str text, const char **o
 
 /* Appends a rule, unless there is one with the same command. */
 static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
-    /* The rule names the tool's source, except for the host's own shells and built-in tools. A rule
-       without a source allows no other source's tool that has the name of one of these. */
+    /* The rule names the tool's source, except for the host's own shells and built-in tools. If a
+       tool of another source has the name of one of these, a rule without a source does not allow
+       it. */
     if ((a->source.len > 0 ||
          !phi__rules_own(a->permissions->shell_tools, phi_str_of(rule->tool))) &&
         !phi__always_quote(a, a->source, &rule->source))
@@ -39035,8 +39125,8 @@ static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
     phi__always *a = (phi__always *)ctx;
     phi__subject *subject = part->subject;
     if (part->verdict == PHI_PERMISSION_ALLOW) return PHI_OK;
-    /* A rule that itself asks can be overridden. If a rule that denies only may match the call, the
-       verdict is also to ask, but no rule overrides this verdict. */
+    /* A rule that itself asks can be overridden. If it is not certain that a rule that denies
+       matches the call, the verdict is also to ask, but no rule can override this verdict. */
     if (part->rule != NULL && part->verdict == PHI_PERMISSION_ASK &&
         part->rule->verdict == PHI_PERMISSION_ASK && a->scope == PHI_PERMISSION_SCOPE_EXACT) {
         a->asked = true;
@@ -39228,7 +39318,8 @@ static phi_permission phi__perm_decide(phi_permissions *p, phi_str source, phi_s
 
 /* ---- the hook ---- */
 
-/* The lowest bits of phi_hook.waited are 0 until ask_fn has decided, then 1 + ask_fn's rounds. */
+/* The lowest bits of phi_hook.waited are 0 until ask_fn has decided, and then 1 plus the number of
+   rounds that ask_fn took. */
 enum { PHI__PERM_BITS = 8, PHI__PERM_MOST = (1 << PHI__PERM_BITS) - 1 };
 
 static void phi__perm_done(phi_hook *hook, uint32_t rounds) {
@@ -39429,8 +39520,8 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
 
 enum {
     PHI__PATHS_MOST = 4095,       /* bytes of the longest path that a file can have */
-    PHI__PATHS_LETTERS_MOST = 32, /* option letters before a path in one word: "-tfile" */
-    PHI__PATHS_TRIES_MOST = 4000, /* word parts of a line that are compared with paths */
+    PHI__PATHS_LETTERS_MOST = 32, /* max. option letters before a path in one word: "-tfile" */
+    PHI__PATHS_TRIES_MOST = 4000, /* max. word parts of a line that are compared with paths */
     PHI__PATHS_DEPTH = 32         /* max. levels of nesting in a tool's arguments */
 };
 
@@ -39633,7 +39724,7 @@ static bool phi__paths_word(phi__subject *subject, const phi_permission_rule *ru
     }
     if (!settled && sets[0] == NULL)
         settled = matches = phi__paths_in(subject, pattern, NULL, &word, fold) != negative;
-    /* A rule that allows must match in all directories of the command, other rules in one. */
+    /* A rule that allows must match in all directories of the command, other rules only in one. */
     if (!settled) matches = allows && sets[0] != NULL;
     for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; !settled && sets[i] != NULL && k < sets[i]->count; k++) {
@@ -39782,7 +39873,7 @@ static bool phi__paths_command(phi__subject *subject, const phi_permission_rule 
 
 enum {
     PHI__READS_RUN = 3,       /* letters in a row that count as a word */
-    PHI__READS_CONTEXT = 3,   /* digits of a line count (-C 100) that shows most lines */
+    PHI__READS_CONTEXT = 3,   /* a line count with this many digits shows most lines: -C 100 */
     PHI__READS_OPERANDS = 16, /* max. operands of a command that are examined */
     PHI__READS_CHOICES = 64   /* max. file patterns of a command; more count as all files */
 };
@@ -39793,7 +39884,7 @@ static bool phi__reads_narrows(phi_str glob) { return glob.len > 0 && glob.at[0]
 /* ---- what a search looks for ---- */
 
 /* True if an alternative of a regular expression has a word that must be in every matching line:
-   the word is in no group and no set, and its last letter is not optional. */
+   enough letters in a row that are in no group and no set, and none of which is optional. */
 static bool phi__reads_word(phi_str text) {
     size_t run = 0;
     unsigned open = 0;
@@ -40227,9 +40318,10 @@ static bool phi__hosts_url(phi__subject *subject, const phi_permission_rule *rul
 
 /* ---- options of a command against those that a rule names ---- */
 
-enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* bytes of an option's value in the same word: "-C30" */
+enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* max. bytes of a value in its option's word: "-C30" */
 
-/* True if `options` has all letters of a word ("-an"). A value may follow the last: "-nC3". */
+/* True if `options` has all letters of a word ("-an"). The last letter may have a value:
+   "-nC3". */
 static bool phi__options_cluster(const char *options, phi_str text) {
     char word[PHI__OPTIONS_GLUED_MOST + 2];
     if (text.len - 1 > PHI__OPTIONS_GLUED_MOST) return false;
@@ -40346,16 +40438,17 @@ static bool phi__rules_words(phi__subject *subject, const phi_permission_rule *r
     return i == c->count && (!allows || !c->reads || phi__names_plain(c->words[0].text));
 }
 
-/* True if a program takes `text` for a long option. For --force: --fo, --fo=x and --force=x. */
+/* True if a program takes `text` for a shorter form of a long option, or for the option with a
+   value. For --force, these are --fo, --fo=x and --force=x. */
 static bool phi__options_short_for(phi_str text, phi_str option) {
     size_t n = phi__min(phi__str_find(text, 0, "="), text.len);
     if (n < 2 || n > option.len || memcmp(text.at, option.at, n) != 0) return false;
     return phi__str_starts(option, "--") && (n < option.len ? n > 2 : n < text.len);
 }
 
-/* True if every word of the pattern has an alternative among the words of the command; if any is
-   set, one word is enough. If may is set, -f also matches inside "-fn". Otherwise "-fn" may be -f
-   with a value, and words after "--" are no options. */
+/* True if every word of the pattern has an alternative among the words of the command. If any is
+   set, this must hold for only one word of the pattern. If may is set, -f also matches inside
+   "-fn". Otherwise "-fn" may be -f with a value, and words after "--" are no options. */
 static bool phi__rules_has(const phi__sh_command *c, const char *words, bool any, bool may) {
     phi_str rest = phi_str_of(words), alternatives, one;
     while (phi__wild_word(&rest, &alternatives)) {
@@ -40379,7 +40472,7 @@ static bool phi__rules_has(const phi__sh_command *c, const char *words, bool any
     return !any;
 }
 
-enum { PHI__RULES_WORK_MOST = 100000 }; /* words and commands of a line that are examined */
+enum { PHI__RULES_WORK_MOST = 100000 }; /* max. words and commands of a line that are examined */
 
 /* Counts work on a line. True if the work exceeds what any hand-written line needs. */
 static bool phi__rules_tired(phi__subject *subject, size_t work) {
@@ -40483,7 +40576,8 @@ PHI__FN phi_str phi__rules_path_of(const phi_json *root) {
     return phi__str(NULL, 0);
 }
 
-/* True if a search for `choice` below `dir` may read a file of the rule; `all`: for any file. */
+/* True if a search for files named `choice` below `dir` may read a file of the rule. If `all` is
+   true, the search reads all files, and `choice` is empty. */
 static bool phi__rules_choice(phi__subject *subject, const phi_permission_rule *rule,
                               const phi__sh_word *dir, phi_str choice, bool all) {
     const phi_json *pattern = phi_json_get(subject->root, "pattern");
@@ -40650,8 +40744,8 @@ static bool phi__rules_later(phi__subject *subject, const phi_permission_rule *r
     return matches;
 }
 
-/* Sets *verdict to the rule's verdict on the subject. False if the rule does not match. If a file
-   or a command only may match a rule that denies, the verdict is to ask. */
+/* Sets *verdict to the rule's verdict on the subject. False if the rule does not match. If it is
+   not certain that a rule that denies matches a file or a command, the verdict is to ask. */
 static bool phi__rules_says(phi__subject *subject, const phi_permission_rule *rule,
                             phi_permission *verdict) {
     *verdict = rule->verdict;
@@ -41800,7 +41894,7 @@ static void phi__sh_test_all(phi__sh *p) {
 
 /* ---- the directories that commands may run in, as cd changes them ---- */
 
-enum { PHI__DIRS_PATH_MOST = 4095 }; /* bytes of a directory's path */
+enum { PHI__DIRS_PATH_MOST = 4095 }; /* max. bytes of a directory's path */
 
 static phi__sh_word phi__dirs_word(const char *text) {
     phi__sh_word word = PHI_ZERO;
@@ -41970,7 +42064,7 @@ static bool phi__sh_assigns(phi__sh *p, const char *from) {
 static void phi__sh_command_read(phi__sh *p, bool compound);
 
 /* Reads the body of a function after NAME (). The body must be a compound command other than a
-   function. A simple command is accepted only by other shells. */
+   function. Only other shells accept a simple command here. */
 static void phi__sh_function(phi__sh *p, phi_str name) {
     phi_str outer = p->function;
     size_t i = p->out->count;
@@ -42409,11 +42503,11 @@ static bool phi__wild_all(phi_str pattern, phi_str text, bool path) {
 /* ---- two patterns ---- */
 
 enum {
-    PHI__WILD_MOST = 512, /* bytes of a pattern that is compared with another one */
+    PHI__WILD_MOST = 512, /* max. bytes of a pattern compared with another pattern */
     PHI__WILD_ANY = 256,  /* any one character; a smaller value is this character */
     PHI__WILD_STAR,
     PHI__WILD_DEEP, /* any text, with slashes */
-    PHI__WILD_SET   /* this value + index of the set in the text */
+    PHI__WILD_SET   /* PHI__WILD_SET + the index of the set in the text */
 };
 
 typedef struct phi__wild_tokens {
@@ -42473,8 +42567,9 @@ static bool phi__wild_takes(unsigned star, unsigned token) {
 
 /* True if the wildcard b[j] must not match the dot of a hidden file at a[i]. Only ** matches such a
    dot, and only if hidden files are not left out. If pattern `a` begins with **, the ** of `b`
-   enters no hidden directory; otherwise every search would match ".ssh" and the files in it. With
-   PHI__WILD_ENTERED, this ** enters hidden directories if `a` does not end in a star. */
+   enters no hidden directory, because otherwise every search would match ".ssh" and the files in
+   it. As an exception, PHI__WILD_ENTERED lets this ** enter hidden directories if `a` does not end
+   in a star. */
 static bool phi__wild_hides(const phi__wild_tokens *a, size_t i, const phi__wild_tokens *b,
                             size_t j, phi__wild_hidden hidden) {
     bool open = phi__wild_star_token(a->at[a->count - 1]);
@@ -42928,9 +43023,10 @@ typedef struct phi__wrapper {
     unsigned operands;          /* number of operands before the command */
     bool assigns;               /* NAME=value may precede the command */
     bool adds;                  /* the program adds unknown words after the command's words */
-    bool opaque;                /* the program changes how the command runs: rules decide on both */
-    const char *risky;          /* option letters that make the program opaque */
-    char dir;                   /* option letter that sets the command's directory; NUL: none */
+    /* The program changes how the command runs, so rules decide on the program, too. */
+    bool opaque;
+    const char *risky; /* option letters that make the program opaque */
+    char dir;          /* option letter that sets the command's directory; NUL: none */
 } phi__wrapper;
 
 static const phi__wrapper phi__wrappers[] = {
@@ -43152,7 +43248,7 @@ static phi_status phi__wrap_eval(phi__wrapping *w, size_t first, size_t end) {
 
 /* ---- find ---- */
 
-/* start directories of a find; with more, any file may be found */
+/* max. start directories of a find; with more, any file may be found */
 enum { PHI__WRAP_STARTS_MOST = 4 };
 
 /* Returns the index of the expression. The start directories are *count words from *from on. */
@@ -43235,9 +43331,9 @@ static phi_status phi__wrap_exec(phi__wrapping *w, size_t begin, size_t exec, si
     return status;
 }
 
-/* Adds the command of each -exec, up to ";" or "+". A "+" ends a command after {} only, but in
-   busybox anywhere. Words after an -exec are examined again, because this -exec may be a test's
-   value. */
+/* Adds the command of each -exec, up to ";" or "+". A "+" ends a command only after {}, but in
+   busybox anywhere. Words after an -exec are examined again, because this -exec may be the value of
+   a test. */
 static phi_status phi__wrap_find(phi__wrapping *w) {
     const phi__sh_command *c = &w->command;
     size_t from, starts, begin = phi__wrap_starts(c, &from, &starts);
@@ -43306,11 +43402,11 @@ PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *o
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_SERVE
-#if PHI__IMP_SERVE != 0x56774bfe
+#if PHI__IMP_SERVE != 0xeeb477ba
 #error "phi: two versions of src/serve in one file"
 #endif
 #else
-#define PHI__IMP_SERVE 0x56774bfe
+#define PHI__IMP_SERVE 0xeeb477ba
 
 /* ---- src/serve/serve_in.h ---- */
 
@@ -43428,8 +43524,8 @@ PHI__FN void phi__serve_keep(phi__serve_exchange *exchange, const phi__serve_cal
                              void *ctx);
 
 /* Sends a whole answer; everything is copied. The server adds Content-Length, Connection and Date.
-   The exchange is then over. PHI_BAD_ARG: an invalid header, a status below 200 or above 599, or an
-   answer that has already begun; the exchange is not over. PHI_NO_MEMORY: the connection was
+   The exchange is then over. PHI_BAD_ARG: a header is invalid, the status is below 200 or above
+   599, or an answer has already begun; the exchange is not over. PHI_NO_MEMORY: the connection was
    closed. */
 PHI__FN phi_status phi__serve_reply(phi__serve_exchange *exchange, int http_status,
                                     const phi__header *headers, size_t header_count, phi_str body);
@@ -43438,7 +43534,7 @@ PHI__FN phi_status phi__serve_reply(phi__serve_exchange *exchange, int http_stat
 PHI__FN void phi__serve_refuse(phi__serve_exchange *exchange, int http_status, const char *message);
 
 /* Begins a streamed answer. It is chunked; with HTTP/1.0 it ends with the connection. PHI_BAD_ARG
-   as for phi__serve_reply. PHI_NO_MEMORY: nothing was sent. */
+   means the same as for phi__serve_reply. PHI_NO_MEMORY: nothing was sent. */
 PHI__FN phi_status phi__serve_begin(phi__serve_exchange *exchange, int http_status,
                                     const phi__header *headers, size_t header_count);
 
@@ -43454,9 +43550,9 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange); /* closes the conne
 /* http_head_in.h - parses one HTTP/1.1 request: its head, and the framing of its body.
 
    It uses no descriptor and no clock. Bytes may come in pieces of any size. Bytes after the request
-   stay with the caller. A request is refused if two parsers could read it differently under RFC
-   9112: it has both Content-Length and Transfer-Encoding, or one of them twice; a folded header
-   line; a CR or LF alone; a space before the colon; or a NUL.
+   stay with the caller. Under RFC 9112, two parsers could read some requests differently. So a
+   request is refused if it has both Content-Length and Transfer-Encoding, has one of them twice, or
+   contains a folded header line, a CR or LF alone, a space before the colon, or a NUL.
 
    A refusal is an HTTP status and a message. Nothing more can be read from the connection then. */
 
@@ -43468,7 +43564,7 @@ PHI__FN void phi__http_head_clear(phi__http_head *head); /* prepares for the nex
 PHI__FN void phi__http_head_free(phi__http_head *head);  /* may be called twice */
 
 /* Reads bytes up to the end of the head, and sets *used. PHI_OK: the head is complete. PHI_BUSY:
-   more bytes are needed. PHI_PARSE: refused. */
+   more bytes are needed. PHI_PARSE: the request is refused. */
 PHI__FN phi_status phi__http_head_read(phi__http_head *head, const char *bytes, size_t len,
                                        size_t *used);
 PHI__FN bool phi__http_head_begun(const phi__http_head *head); /* true after the first byte */
@@ -43476,7 +43572,7 @@ PHI__FN void phi__http_head_body_init(phi__http_head_body *body, const phi__http
 
 /* Reads bytes of the body, and sets *used. *piece: the part of the bytes that belongs to the body;
    may be empty. PHI_OK: the body is complete. PHI_BUSY: call again, with more bytes if all were
-   used. PHI_PARSE: refused. */
+   used. PHI_PARSE: the request is refused. */
 PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const char *bytes,
                                             size_t len, size_t *used, phi_str *piece);
 #endif
@@ -43699,7 +43795,7 @@ static phi_status phi__head_connection(phi__http_head *head) {
     return PHI_OK;
 }
 
-/* Returns the next line without its CRLF, which is known to be there, and advances *at. */
+/* Returns the next line without its CRLF, and advances *at. The CRLF is known to be there. */
 static phi_str phi__head_line(const phi__buf *bytes, size_t *at) {
     size_t from = *at;
     const char *end = (const char *)memchr(bytes->at + from, '\r', bytes->len - from);
@@ -44162,8 +44258,9 @@ static void phi__port_close(phi__serve *s) {
    complete. A lingering connection drops incoming bytes, so that the peer can still read the last
    answer. out_state is the state of the answer: none, open, streamed or ended.
 
-   Every entry from the pump raises serve->busy and ends with phi__conn_leave. The last leave frees
-   connections and a server that were closed meanwhile. So `fd` may be read after any callback. */
+   Every entry from the pump raises serve->busy and ends with phi__conn_leave. Connections and a
+   server that were closed meanwhile are freed only by the last phi__conn_leave. So `fd` may be read
+   after any callback. */
 static inline size_t phi__conn_waiting(const phi__serve_exchange *c) {
     return c->out.len - c->out_at;
 }
@@ -44261,7 +44358,7 @@ static void phi__conn_queued(phi__serve_exchange *c) {
     }
 }
 
-/* Removes the bytes of an append to `out` that failed. Returns PHI_NO_MEMORY. */
+/* Shortens `out` to `len` bytes after a failed append. Returns PHI_NO_MEMORY. */
 static phi_status phi__conn_undo(phi__serve_exchange *c, size_t len) {
     c->out.len = len;
     c->out.failed = false;
@@ -44454,7 +44551,7 @@ static void phi__serve_begin_exchange(phi__serve_exchange *c) {
     }
     if (c->out_state != PHI__CONN_OPEN || !c->expects_continue || phi__conn_unread(c) > 0) return;
     phi__buf_text(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
-    if (c->out.failed) (void)phi__conn_undo(c, 0); /* the peer then sends the body after a delay */
+    if (c->out.failed) (void)phi__conn_undo(c, 0); /* the peer sends the body anyway, but later */
     c->expects_continue = false;
     phi__conn_queued(c);
 }
@@ -44547,7 +44644,7 @@ static void phi__serve_on_timer(phi__timer *timer) {
 
 /* ---- connections ---- */
 
-/* Closes the connection that has been idle longest if all are in use. */
+/* If all connections are in use, closes the connection that has been idle longest. */
 static void phi__serve_make_room(phi__serve *s) {
     phi__serve_exchange *oldest = NULL;
     if (!phi__port_full(s)) return;
@@ -44761,19 +44858,19 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xd371dd82
+#if PHI__IMP_MCP != 0x6dac1710
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xd371dd82
+#define PHI__IMP_MCP 0x6dac1710
 
 /* ---- src/mcp/mcp_in.h ---- */
 
 /* mcp_in.h - a connection to a server, for the files of this room.
 
    The session (mcp_session.c, mcp_requests.c) owns the state and the requests. A link moves
-   messages. Parts (tools, resources, questions) are tables of functions, so the session need not
-   know them. mcp.c connects all of these. */
+   messages. Parts (tools, resources, questions) are tables of functions, so the session does not
+   depend on them. mcp.c connects session, link and parts. */
 
 /* These return an empty buffer and an empty arena, to initialise variables. */
 static inline phi__buf phi__buf_of(phi_memory *memory) {
@@ -44827,7 +44924,8 @@ typedef struct phi__mcp_link_table {
     /* Ends the link's use of `out`: the answer was reported or is not wanted any more. The session
        may free `out` afterwards. Called only while out->of_link is not NULL. */
     void (*forget)(phi__mcp_link *link, phi__out *out);
-    /* Sets the version for headers, and its era. NULL: unknown until the next handshake. */
+    /* Sets the version for headers. `modern`: the version is of the modern era. If `version` is
+       NULL, both are unknown until the next handshake. */
     void (*agreed)(phi__mcp_link *link, const char *version, bool modern);
     /* Legacy eras, after the handshake: opens the stream for the server's own messages, if any. */
     void (*listen)(phi__mcp_link *link);
@@ -44917,9 +45015,9 @@ typedef struct phi__req_desc {
     phi_str name;                /* value of the header Mcp-Name */
     const phi_mcp_pair *headers; /* copied */
     size_t header_count;
-    uint32_t timeout_ms, max_timeout_ms; /* 0: as for the connection */
+    uint32_t timeout_ms, max_timeout_ms; /* 0: the connection's */
     phi_call call;                       /* the tool call that the request serves; zero: none */
-    phi_agent agent;                     /* gets questions; zero: call's or desc's agent */
+    phi_agent agent;                     /* gets questions; zero: agent of call, else of desc */
     bool task;                           /* the answer may be a task, if the era has tasks */
     bool stream;                         /* true for subscriptions/listen */
     void (*progress)(void *ctx, double progress, double total, phi_str message);
@@ -44929,10 +45027,10 @@ typedef struct phi__req_desc {
     phi_str meta; /* the caller's members of _meta, JSON text without brackets; copied */
 } phi__req_desc;
 
-/* Makes a request. `done` is called later, never inside phi__mcp_send. If mcp is freed, `done` gets
-   PHI_CANCELLED. PHI_MISUSE: the connection is not ready. A stream has no deadline; its `done`
-   means that the stream has ended. If a server of the modern era asks for input (input_required),
-   the session gets the input from the parts (`asked`) and repeats the request. */
+/* Makes a request. PHI_MISUSE: the connection is not ready. `done` is called later, never inside
+   phi__mcp_send. If mcp is freed, `done` gets PHI_CANCELLED. A stream has no deadline, and `done`
+   is called when the stream has ended. If a server of the modern era asks for input
+   (input_required), the session gets the input from the parts (`asked`) and repeats the request. */
 PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__req_desc *desc, phi__req **out);
 
 /* Calls phi__mcp_send with these params, and frees them in any case. */
@@ -44997,9 +45095,9 @@ PHI__FN bool phi__xhead_valid(const phi_json *schema, char *message, size_t size
 PHI__FN phi_status phi__xhead_of(const phi_json *schema, const phi_json *arguments,
                                  phi_arena *arena, phi_mcp_pair **out, size_t *count);
 
-/* Encodes a header's value. A plain value is kept: characters 0x20 to 0x7E, no space at either end,
-   not the form "=?base64?...?=". Other values are encoded in that form. The result is terminated,
-   in the arena. False: no memory. */
+/* Encodes a header's value. A plain value is kept. A value is plain if its characters are 0x20 to
+   0x7E, no space is at either end, and it does not have the form "=?base64?...?=". Other values are
+   encoded in that form. The result is terminated, in the arena. False: no memory. */
 PHI__FN bool phi__xhead_encode(phi_arena *arena, phi_str value, phi_str *out);
 
 /* ---- src/mcp/mcp_oauth_in.h ---- */
@@ -45026,8 +45124,8 @@ typedef struct phi__oauth phi__oauth;
 #ifndef PHI_NO_LISTEN
 /* Listens on 127.0.0.1; port 0 means any port. path is borrowed until phi__redirect_free. `got` is
    called with the query of each GET of the path, without '?', borrowed during the call. If `got`
-   returns PHI_OK, the browser shows that the page can be closed; otherwise, that no authorization
-   waits for the redirect. Fails as phi__serve_new does. */
+   returns PHI_OK, the browser shows that the page can be closed. Otherwise it shows that no
+   authorization waits for the redirect. Fails as phi__serve_new does. */
 PHI__FN phi_status phi__redirect_new(phi__io *io, uint16_t port, const char *path,
                                      phi_status (*got)(void *ctx, phi_str query), void *ctx,
                                      phi__redirect **out, char *message, size_t message_size);
@@ -45044,18 +45142,19 @@ PHI__FN bool phi__oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
 /* Returns the desc's first fault, a static text. NULL: none. */
 PHI__FN const char *phi__oauth_refuse(const phi_mcp_oauth_desc *desc);
 
-/* `changed` is called in phi_step, never inside the functions below, once after phi__oauth_header
-   or phi__oauth_challenge have returned PHI_BUSY. PHI_OK: call phi__oauth_header again; a message
-   that is not empty is a warning. Otherwise the authorization has failed and the message, valid
-   during the call, tells why; a later challenge tries again. `changed` may free the object. */
+/* `changed` is called once after phi__oauth_header or phi__oauth_challenge has returned PHI_BUSY.
+   The call comes in phi_step, never inside the functions below. If the status is PHI_OK, call
+   phi__oauth_header again; a message that is not empty is then a warning. Any other status means
+   that the authorization has failed, and the message tells why; a later challenge tries again. The
+   message is valid during the call. `changed` may free the object. */
 typedef struct phi__oauth_listener {
     void (*changed)(void *ctx, phi_status status, const char *message);
     void *ctx;
 } phi__oauth_listener;
 
-/* Makes the object; sends nothing. memory must outlive a callback that frees the object. url: the
-   MCP server. desc and client_name are borrowed until phi__oauth_free; client_name is used if the
-   desc has none. PHI_BAD_ARG: the url is unusable. */
+/* Makes the object; sends nothing. `memory` must stay valid until a callback that frees the object
+   has returned. url: the MCP server. desc and client_name are borrowed until phi__oauth_free;
+   client_name is used if the desc has none. PHI_BAD_ARG: the url is unusable. */
 PHI__FN phi_status phi__oauth_new(phi_runtime *rt, phi_memory *memory,
                                   const phi_mcp_oauth_desc *desc, phi_str url,
                                   const char *client_name, const phi__oauth_listener *listener,
@@ -45077,9 +45176,9 @@ PHI__FN phi_status phi__oauth_proof(phi__oauth *oauth, const char *method, phi_s
 /* Takes the nonce for the next proof from the headers of any answer. */
 PHI__FN void phi__oauth_heard(phi__oauth *oauth, phi_str headers);
 
-/* Handles an answer with status 401 or 403. headers: "Name: value\r\n" each. sent: the value that
-   the request carried; may be empty. PHI_REFUSED: for example, a 403 that asks for no more
-   scopes. */
+/* Handles an answer with status 401 or 403. headers: "Name: value\r\n" each. sent: the request's
+   value of Authorization; may be empty. PHI_REFUSED: no new token would help, for example because a
+   403 asks for no more scopes. */
 PHI__FN phi_status phi__oauth_challenge(phi__oauth *oauth, int http_status, phi_str headers,
                                         phi_str sent);
 
@@ -45113,8 +45212,9 @@ typedef struct phi__oauth_url {
     phi__oauth_reach reach;
 } phi__oauth_url;
 
-/* Splits a URL. False: another scheme, user info, a fragment, an invalid character, more than
-   PHI__OAUTH_URL bytes, or a host whose last label is a number but which is no IPv4 address. */
+/* Splits a URL. False if the scheme is not http or https; if the URL has user info, a fragment, an
+   invalid character or more than PHI__OAUTH_URL bytes; or if the host's last label is a number, but
+   the host is not an IPv4 address. */
 PHI__FN bool phi__url_read(phi_str text, phi__oauth_url *out);
 
 /* Returns NULL if an MCP server may name this URL; else the fault, a static text. */
@@ -45280,7 +45380,7 @@ typedef struct phi__oauth_grant {
     bool dpop;        /* bound to the host's key */
     int64_t until_ms; /* expiry, in Unix time; INT64_MAX: unknown */
     int64_t renew_ms; /* refresh from this time on */
-    int64_t since_ms; /* time of receipt; 0: before this process */
+    int64_t since_ms; /* time of receipt; 0: before this process began */
     bool refreshed;   /* got with a refresh token */
 } phi__oauth_grant;
 
@@ -45304,7 +45404,7 @@ struct phi__oauth {
     phi__oauth_listener listener;
     phi_arena base; /* strings of `url` and `resource` */
     phi__oauth_url url;
-    phi_str resource; /* the resource, if no metadata name one */
+    phi_str resource; /* the resource to use if no metadata name one */
     phi__oauth_step step;
     bool loaded;     /* the store was read */
     bool waiting;    /* `changed` must be called */
@@ -45363,7 +45463,7 @@ PHI__FN void phi__oauth_wake(phi__oauth *o); /* makes the timer fire in the next
 PHI__FN phi_status phi__oac_choose(phi__oauth *o);
 PHI__FN phi_status phi__oac_registered(phi__oauth *o); /* handles the answer to a registration */
 
-/* Sets o->client to the client of the grant, to refresh it. False: the client is unknown. */
+/* Sets o->client to the client of the grant, to refresh the grant. False: the client is unknown. */
 PHI__FN bool phi__oac_recall(phi__oauth *o);
 
 /* Forgets a registered client, because the server does not know it any more. */
@@ -45420,7 +45520,7 @@ PHI__FN void phi__keep_clear(phi__oauth_grant *grant);
 /* Moves `from` to `to`, and empties `from`. */
 PHI__FN void phi__keep_move(phi__oauth_grant *to, phi__oauth_grant *from);
 
-/* Moves a refused token to its place in grant->spent. */
+/* Moves a refused token into grant->spent. */
 PHI__FN void phi__keep_spend(phi_str *token, phi_str *spent);
 
 /* If store is NULL, loading returns PHI_NOT_FOUND and saving does nothing. */
@@ -45454,7 +45554,7 @@ struct phi__pages {
 };
 
 /* Asks for the first page. The caller has set the fields above `request` and zeroed the rest.
-   Statuses as phi__mcp_send. */
+   Returns the statuses of phi__mcp_send. */
 PHI__FN phi_status phi__pages_begin(phi__pages *pages);
 PHI__FN void phi__pages_stop(phi__pages *pages); /* does not call `done`; may be called twice */
 
@@ -45798,7 +45898,7 @@ PHI__FN bool phi__parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name
    has their number. False: the connection was freed. */
 PHI__FN bool phi__parts_warn(phi_mcp *mcp, const char *format, ...) PHI_PRINTF(2, 3);
 
-/* Each calls a function of all parts. False: the connection was freed. phi__parts_held differs:
+/* Each calls a function of all parts. False: the connection was freed. But phi__parts_held returns
    true if agents use a part. */
 PHI__FN bool phi__parts_ready(phi_mcp *mcp);
 PHI__FN bool phi__parts_down(phi_mcp *mcp);
@@ -45856,7 +45956,8 @@ PHI__FN void phi__req_again(phi__req *r);
 
 PHI__FN void phi__req_progress(phi_mcp *mcp, const phi_json *params);
 
-/* Starts the deadline again. bounded: within max_timeout_ms. */
+/* Starts the deadline again. If `bounded`, it is not later than max_timeout_ms after the request
+   began. */
 PHI__FN phi_status phi__req_renew(phi__req *r, bool bounded);
 
 /* Sends queued messages; if `all` is false, only those of the handshake. False: the connection was
@@ -45978,11 +46079,11 @@ typedef struct phi__client phi__client;
 
 typedef struct phi__mcp_way_table {
     /* Sends a message, which is copied; json may be empty. last: no message follows on this way
-       (ignored over stdio). http_status: status of the answer, used if this is its first message.
-       If the first message is also the last, it is sent as application/json (an empty one as 202).
-       Otherwise a stream of events begins. Must not call the server. False: the message is lost;
-       the transport later reports the end of the way with phi__serve_way_gone, in another phi_step.
-       After `last`, only the transport uses the way. */
+       (ignored over stdio). http_status: the status of the answer, used if this message is the
+       answer's first. If the first message is also the last, it is sent as application/json (an
+       empty one as 202). Otherwise a stream of events begins. This function must not call the
+       server. False: the message is lost; the transport later reports the end of the way with
+       phi__serve_way_gone, in another phi_step. After `last`, only the transport uses the way. */
     bool (*send)(phi__mcp_way *way, phi_str json, int http_status, bool last);
     /* Called when `initialize` on this way has begun a session, so that its answer can have the
        header Mcp-Session-Id. NULL for stdio, which needs no session ids. */
@@ -46009,10 +46110,11 @@ typedef struct phi__heads {
 } phi__heads;
 
 /* Handles a message or a batch, borrowed during the call. client: the session that the transport
-   found, or NULL. Answers are sent to the way, now or later. Every message gets one `last`, with
-   status 202 if there is no answer. A long message is read in slices in later steps. way->reading
-   is set then: until `taken`, the transport keeps text and headers and passes no other message of
-   this way. False: a callback freed the server; the transport must not touch its fields. */
+   found, or NULL. Answers are sent to the way, now or later. For every message, `send` is called
+   once with `last`, and with status 202 if there is no answer. A long message is read in slices in
+   later steps. Then way->reading is set: until `taken` is called, the transport keeps the text and
+   the headers, and passes no other message of this way. False: a callback freed the server; the
+   transport must not touch its fields. */
 PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi__mcp_way *way,
                                 phi_str json, const phi__heads *heads);
 
@@ -46069,9 +46171,10 @@ PHI__FN void phi__web_free(phi__serve_http *http);
    The server owns its clients and requests. A request (phi__serving) exists while the host works on
    it: a tool call, a read that is answered later, a subscription. Requests that are answered at
    once need none. A request of 2026-07-28 that waits for the client's input is parked: it has no
-   way until the client repeats it. A call that became a task has no way either. When its work has
-   ended, it is kept for its client as PHI__SERVING_TASK. Callbacks of the host may free the server.
-   While `depth` is above 0, the server is only marked as retired. */
+   way until the client repeats it. A call that became a task has no way either. When the work of
+   such a call has ended, the call is kept for its client as PHI__SERVING_TASK. Callbacks of the
+   host may free the server. While `depth` is above 0, the server is not freed, but only marked as
+   retired. */
 
 enum {
     PHI__NAME_BYTES = 2048, /* max. bytes of names and URIs in requests */
@@ -46356,7 +46459,8 @@ PHI__FN bool phi__data_known(const phi_mcp_server *server, phi_str uri);
 
 /* ---- mcp_serve.c ---- */
 
-/* Notifies clients. uri: the resource that has changed. If at is NULL, the list has changed. */
+/* Notifies clients. uri: the resource that has changed. If uri.at is NULL, the list itself has
+   changed. */
 PHI__FN void phi__notify_changed(phi_mcp_server *server, phi__mcp_list list, phi_str uri);
 PHI__FN void phi__notify_log(phi_mcp_server *server, const char *level, const char *logger,
                              const char *data);
@@ -46605,7 +46709,9 @@ static phi_str phi__asking_name(const char *method, const phi_json *params) {
     return phi__str(NULL, 0);
 }
 
-/* Sets desc->params and desc->meta from a JSON text, each as JSON text. Also sets desc->name. */
+/* Splits the params in `text`: sets desc->meta to the members of _meta, and desc->params to the
+   other params, both as JSON text. Also sets desc->name. PHI_BAD_ARG: the text is not a JSON
+   object. */
 static phi_status phi__asking_params(phi_arena *arena, phi_str text, phi__req_desc *desc) {
     phi_json *root;
     if (phi__str_trim(text).len == 0) return PHI_OK;
@@ -47072,8 +47178,9 @@ static phi_status phi__sample_run(phi__agent *child, const phi__sample_list *lis
     return phi__run_new(child, &order);
 }
 
-/* Starts a model call with the params. PHI_OK: phi__asks_sampled is called later. After a failure
-   it is not called, and *words has the message: a static text or phi_last_error's. */
+/* Starts a model call with the params. PHI_OK: phi__asks_sampled is called later. On failure, that
+   function is not called, and *words is the message: a static text or the text of
+   phi_last_error. */
 static phi_status phi__sample_begin(phi__asks_one *one, phi__agent *agent, const char **words) {
     phi_arena *arena = &one->child_arena;
     phi_agent_desc d = phi__sample_desc(agent, one->params);
@@ -47411,14 +47518,14 @@ static void phi__asks_unasked(phi_mcp *mcp, void *part, uint64_t ask) {
     }
 }
 
-/* Ignores the notification that the person has finished a page. */
+/* Takes the notification that the person has finished a page, and ignores it. */
 static bool phi__asks_notified(phi_mcp *mcp, void *part, phi_str method, const phi_json *params) {
     (void)mcp, (void)part, (void)params;
     return phi__str_is(method, "notifications/elicitation/complete");
 }
 
-/* Makes an object with up to two members, named a and b: empty objects, each added if its flag is
-   set. NULL: no memory. */
+/* Makes an object. If has_a is set, its member named `a` is an empty object; the same holds for
+   has_b and `b`. NULL: no memory. */
 static phi_json *phi__asks_object(phi_arena *arena, const char *a, bool has_a, const char *b,
                                   bool has_b) {
     phi_json *object = phi_json_new_object(arena);
@@ -47592,7 +47699,7 @@ static const struct phi__content_type *phi__content_type_of(phi_str mime, phi_co
     return NULL;
 }
 
-/* Moves the words to out->text. Frees the words. False: no memory. */
+/* Moves the text of `words` to out->text, and frees `words`. False: no memory. */
 static bool phi__content_set_text(phi_arena *arena, phi__buf *words, phi_content *out) {
     out->kind = PHI_CONTENT_TEXT;
     return phi__mcp_keep(words, arena, &out->text);
@@ -47828,8 +47935,8 @@ static bool phi__xhead_mark(phi__xhead_check *c, const phi_json *schema, const p
 
 /* ---- searching a schema for marks ---- */
 
-/* Keywords whose values are subschemas or lists of them, then keywords with maps of subschemas.
-   Values of other keywords are data, not schemas. */
+/* The first array has keywords whose values are subschemas or lists of subschemas; the second has
+   keywords whose values are maps of subschemas. Values of other keywords are data, not schemas. */
 static const char *const phi__xhead_schemas[] = {"items",
                                                  "prefixItems",
                                                  "additionalItems",
@@ -47849,13 +47956,13 @@ static const char *const phi__xhead_schemas[] = {"items",
 static const char *const phi__xhead_maps[] = {
     "properties", "$defs", "definitions", "patternProperties", "dependentSchemas", "dependencies"};
 
-/* Checks a schema. If `map` is true or `schema` is an array, checks the schemas that it
-   contains. */
+/* Checks a schema. If `map` is true or `schema` is an array, checks the schemas inside `schema`
+   instead. */
 static bool phi__xhead_schema(phi__xhead_check *c, const phi_json *schema, bool map, bool reachable,
                               uint32_t depth) {
     phi_json_iter it = phi_json_each(schema);
     bool many = map || phi_json_is(schema, PHI_JSON_ARRAY), good = true;
-    if (depth > PHI__MCP_HEADERS_DEEP) return true; /* no header is made from this depth */
+    if (depth > PHI__MCP_HEADERS_DEEP) return true; /* parameters at this depth get no header */
     while (good && phi_json_next(&it) != NULL) {
         bool object = phi_json_is(it.at, PHI_JSON_OBJECT);
         if (many)
@@ -48018,8 +48125,9 @@ typedef struct phi__ex_kind {
     /* Gets a message: a whole body, or an event and its name. False: the connection was freed. */
     bool (*message)(phi__exchange *e, phi_str event, phi_str json);
     /* Called when the answer has ended. The function closes the exchange or sends the request
-       again. PHI_OK: a whole answer with status 2xx. Otherwise e->words, e->http_status and e->body
-       tell what failed. False: the connection was freed. */
+       again. PHI_OK: the answer is whole, and its HTTP status is 2xx. After any other status,
+       e->words, e->http_status and e->body describe the failure. False: the connection was
+       freed. */
     bool (*ended)(phi__exchange *e, phi_status status);
     /* Called when the timer fires. If NULL, the request is sent again. */
     void (*late)(phi__exchange *e);
@@ -48037,7 +48145,7 @@ struct phi__exchange {
     phi__timer timer;
     phi__buf sent;     /* value of Authorization; wiped when freed */
     bool held;         /* waits for wire->gate */
-    bool waits, again; /* waits: needs an authorization; again: send the request after it */
+    bool waits, again; /* waits: needs an authorization; again: send the request later */
     bool denied;       /* the authorization failed; do not ask a person again */
     bool busy, closed; /* busy: a function of `kind` runs; closed: free e afterwards */
     bool note;         /* counted in wire->notes */
@@ -48104,7 +48212,7 @@ PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
     }
     if (to.len > PHI__PLACE_MOST || !phi__url_split(from, &own)) return false;
     if (!phi__url_resolve(out, from, to)) return false;
-    /* The host's URL may have a user name. A URL from the server may not add one. */
+    /* The host's URL may have a user name. The server's URL must not add a user name. */
     return phi__url_split(phi__buf_str(out), &other) &&
            (phi_str_equal(own.origin, other.origin) ||
             (other.user.at == NULL && phi__str_equal_nocase(own.scheme, other.scheme) &&
@@ -48382,8 +48490,8 @@ static void phi__ex_close(phi__exchange *e) {
 }
 
 /* Hides the request's secrets in an error: people see errors, and an error may quote a token.
-   Returns json unchanged, or the clean text in e->body or `copy`. Without memory, the text is
-   empty. */
+   Returns `json` itself if nothing had to be hidden. Otherwise returns the cleaned text, whose
+   memory is e->body or `copy`; without memory, the cleaned text is empty. */
 static phi_str phi__ex_quiet(phi__exchange *e, phi_str json, phi__buf *copy) {
     phi__json_found found;
     phi__buf *own = json.at == e->body.at ? &e->body : copy;
@@ -48509,7 +48617,7 @@ static void phi__ex_collect(phi__exchange *e, phi_str bytes) {
     phi__buf_add(&e->body, bytes.at, phi__min(bytes.len, most - e->body.len));
     if (e->body.failed)
         (void)phi__ex_fail(e, PHI_NO_MEMORY, "no memory for the answer");
-    else if (e->body.len == most && fault) { /* the rest is not needed */
+    else if (e->body.len == most && fault) { /* the rest of the refusal is not needed */
         phi__mhead_fault(e);
         phi__ex_stop(e);
         (void)e->kind->ended(e, PHI_REFUSED);
@@ -48525,8 +48633,8 @@ static size_t phi__ex_body(void *user_data, phi_str bytes) {
     return bytes.len;
 }
 
-/* Reads a last event that has no blank line after it, unless the stream can be resumed: then the
-   server repeats the event. False: the exchange was freed. */
+/* Reads a last event that has no blank line after it. Ignores this event if the stream can be
+   resumed, because the server then repeats it. False: the exchange was freed. */
 static bool phi__ex_last(phi__exchange *e) {
     phi__sse_event event;
     if (e->resume.id.len > 0) return true;
@@ -48812,8 +48920,8 @@ static void phi__stream_late(phi__exchange *e) {
     (void)phi__stream_fail(http, PHI_TIMEOUT, http->old ? "the server names no endpoint" : NULL);
 }
 
-/* Opens the old transport's stream for `first`, which waits for the stream's endpoint. Calls no
-   function of the session. */
+/* Opens the old transport's stream for the exchange `first`, which waits for the stream's endpoint.
+   Calls no function of the session. */
 static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
     static const phi__ex_kind kind = {
         "GET", false, false, phi__stream_message, phi__stream_ended, phi__stream_late};
@@ -48843,8 +48951,9 @@ static phi__mcp_http *phi__mhttp_of(const phi__mcp_link *link) {
     return PHI__OWNER((uintptr_t)link, phi__mcp_http, link);
 }
 
-/* True if the server refused initialize as a server of the old transport would. Servers of
-   2026-07-28 answer with a code: wrong headers, missing capability, unknown version. */
+/* True if the server refused initialize as a server of the old transport would. A refusal by a
+   server of 2026-07-28 has an error code instead, for wrong headers, a missing capability or an
+   unknown version. */
 static bool phi__mhttp_maybe_old(const phi__exchange *e, phi_status status) {
     int http = e->http_status;
     phi__json_found found;
@@ -49379,7 +49488,8 @@ static phi_status phi__oaf_server(phi__oauth *o) {
     if (status == PHI_OK) return phi__oaf_check_server(o);
     if (status == PHI_NO_MEMORY) return status;
     if (!more) return phi__oauth_fail(o, PHI_REFUSED, "%s %s", what, fault);
-    o->found.fault = fault; /* the answer may be an unrelated page; reported if no URL works */
+    /* The answer may be an unrelated page, so the fault is reported only if no URL works. */
+    o->found.fault = fault;
     return phi__oaf_try(o, what);
 }
 
@@ -49502,7 +49612,8 @@ static phi_status phi__grant_take(phi__oauth *o, const phi__oauth_reply *reply, 
     phi__grant_rest(o, PHI__OAUTH_AGAIN_MS);
     phi__keep_move(&o->grant, &next);
     phi__buf_clear(&o->bound);
-    phi__buf_add_str(&o->bound, o->grant.issuer); /* without memory, the next token sets it */
+    /* If there is no memory for the issuer, the next token sets o->bound. */
+    phi__buf_add_str(&o->bound, o->grant.issuer);
     phi__grant_save(o);
     return PHI_OK;
 }
@@ -49532,7 +49643,8 @@ static void phi__grant_load(phi__oauth *o) {
     (void)phi__grant_stored(o, &o->grant);
 }
 
-/* Takes the stored grant and returns true if its token (or refresh token) is a different one. */
+/* If the stored grant has another token, and that token need not be refreshed yet, takes the stored
+   grant and returns true. If `refresh` is set, compares the refresh tokens instead. */
 static bool phi__grant_newer(phi__oauth *o, bool refresh) {
     phi__oauth_grant next;
     if (o->desc->store == NULL) return false;
@@ -49576,8 +49688,8 @@ static phi_status phi__grant_ask(phi__oauth *o, phi_str endpoint, phi__buf *body
     return status;
 }
 
-/* True if the endpoint wants its nonce in the proof (RFC 9449, 8) and has not got this nonce
-   yet. */
+/* True if the request must be repeated because the endpoint wants its nonce in the proof (RFC 9449,
+   8). A request is repeated for this reason only once. */
 static bool phi__grant_again(phi__oauth *o, const phi__oauth_reply *reply) {
     if (!phi__str_is(reply->error, "use_dpop_nonce") || !phi__grant_proves(o)) return false;
     if (o->nonced || o->nonces[0].len == 0) return false;
@@ -49741,8 +49853,8 @@ static phi_status phi__person_scope(phi__oauth *o) {
     return phi__mcp_keep(&set, &o->arena, &o->ask.scope) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* Called after a function of the host. If that function succeeded, waits for the answer that it has
-   promised. If o->gone, the desc may be freed. */
+/* Called after a function of the host. If that function has succeeded, its answer comes later, so
+   PHI_BUSY is returned. PHI_BUSY is also returned if o->gone is set: the desc may then be freed. */
 static phi_status phi__person_wait(phi__oauth *o, phi_status status, const char *what) {
     o->calling = false;
     if (status == PHI_OK || o->gone) return PHI_BUSY;
@@ -50041,7 +50153,7 @@ static void phi__oauth_finish(phi__oauth *o, phi_status status) {
     (void)phi__oauth_still(o);
 }
 
-/* Fails if persons were asked too often. A server must not open window after window. */
+/* Fails if a person was asked too often: a server must not open window after window. */
 static phi_status phi__oauth_may_ask(phi__oauth *o) {
     uint64_t now = phi__io_now_us(o->rt->io), *last = &o->rounds[PHI__OAUTH_ROUNDS - 1];
     if (!phi__oauth_person(o)) return PHI_OK;
@@ -50292,8 +50404,9 @@ PHI__FN void phi__sign_out(phi__oauth *o) {
 
 /* ---- src/mcp/mcp_oauth_client.c ---- */
 
-/* mcp_oauth_client.c - requests of an authorization, and the program as a client of an
-   authorization server: given by the host, named by a document's URL, or registered. */
+/* mcp_oauth_client.c - requests of an authorization, and the choice of the client that the program
+   is for an authorization server. The host gives the client, a document's URL names it, or it is
+   registered. */
 
 
 #include <stdarg.h>
@@ -50301,11 +50414,11 @@ PHI__FN void phi__sign_out(phi__oauth *o) {
 
 /* ---- an authorization under way ----
 
-   Functions return PHI_BUSY (a request was sent, or a person is asked), PHI_OK (this part is done)
-   or a failure, whose message is in `message`. All memory comes from a budget that wipes blocks
-   before it frees them, so answers, trees and copies of secrets need no further care. The end of a
-   request sets the timer. The timer does all work, so only the timer calls functions of the
-   host. */
+   The functions return PHI_BUSY if a request was sent or a person is asked, and PHI_OK if their
+   part is done. Any other status is a failure, and o->message has its message. All memory comes
+   from a budget that wipes blocks before it frees them, so answers, trees and copies of secrets
+   need no further care. The end of a request sets the timer. The timer does all work, so only the
+   timer calls functions of the host. */
 
 /* Hides our secrets in a message: a server may have put them there. False: no memory. */
 static bool phi__oauth_hide(phi__oauth *o, char *words, size_t len) {
@@ -50343,7 +50456,8 @@ PHI__FN phi_status phi__oauth_fail(phi__oauth *o, phi_status status, const char 
         (void)snprintf(words, sizeof words, "%s", phi_status_text(PHI_NO_MEMORY));
     (void)snprintf(o->message, sizeof o->message, "authorization: %.*s",
                    (int)sizeof o->message - 20, words);
-    /* A host's function may have returned PHI_BUSY, but nothing would end such a wait. */
+    /* If a function of the host returned PHI_BUSY, that is a failure: nothing would end the
+       wait. */
     return status == PHI_BUSY ? PHI_BAD_ARG : status;
 }
 
@@ -50961,8 +51075,8 @@ static const char *phi__oac_methods(const phi_mcp_oauth_desc *desc) {
                  "client_secret_post";
 }
 
-/* Checks the issuer. client_id or an assertion belongs to one issuer: the issuer of the desc, or
-   else of the last token. */
+/* Checks that the client belongs to this issuer. A client_id or an assertion belongs to one issuer:
+   the issuer in the desc, or if the desc has none, the issuer of the last token. */
 static phi_status phi__oac_bound(phi__oauth *o) {
     const phi_mcp_oauth_desc *desc = o->desc;
     phi_str issuer = o->found.server.issuer, bound = phi_str_of(desc->issuer);
@@ -51739,9 +51853,9 @@ typedef struct phi__mcp_watch {
 
 /* ---- watched resources ---- */
 
-/* Older eras have a request for each resource. The era 2026-07-28 has one stream for all of them.
-   If the set changes, a new stream is opened before the old one is closed. After a lost connection
-   or the end of a stream, everything is requested again. */
+/* Older eras have a request for each watched resource. The era 2026-07-28 has one stream for all
+   watched resources. If the set of these changes, a new stream is opened before the old one is
+   closed. If the connection is lost or a stream ends, all watched resources are requested again. */
 
 enum { PHI__WATCH_MOST = 256, PHI__WATCH_AGAIN_MS = 2000 };
 
@@ -51995,8 +52109,8 @@ static void phi__offers_destroy(phi__offer *offer) {
     phi__free(memory, offer, sizeof *offer);
 }
 
-/* Ends an operation. Its callback may free the connection; the memory stays until the session
-   returns. */
+/* Ends an operation. Its callback may free the connection, but the session keeps the connection's
+   struct and memory until this function has returned. */
 static void phi__offers_end(phi__offer *offer, const phi_mcp_reply *reply) {
     phi__offers *o = phi__offers_of(offer->mcp);
     offer->request = NULL;
@@ -52059,7 +52173,7 @@ static bool phi__offers_notified(phi_mcp *mcp, void *part, phi_str method, const
     phi__buf text;
     if (phi__str_is(method, "notifications/subscriptions/acknowledged")) {
         phi__watch_agreed(watch, params);
-        return false; /* not only for this part: the session has streams, too */
+        return false; /* the session reads this, too, for its own stream */
     }
     if (phi__str_is(method, "notifications/resources/list_changed"))
         (void)phi__mcp_tell(mcp, PHI_MCP_EV_RESOURCES, none, none, none);
@@ -52531,9 +52645,9 @@ static phi_agent phi__req_agent(const phi__req *r);
 /* True if both are the same call. False for two empty handles. */
 static bool phi__req_same_call(phi_call a, phi_call b);
 
-/* Returns the agent that waits for the open requests; zero: no agent or several. *only is the
-   first of the requests if they all serve one call, else NULL. A task's own requests count for
-   its call. */
+/* Returns the agent that waits for the open requests; zero: no agent or several. If all requests
+   serve one call, *only is the first of them; else *only is NULL. Requests about a task serve the
+   call that became the task. */
 static phi_agent phi__req_calling(const phi_mcp *mcp, phi__req **only);
 
 /* Sends the request again under a new id, with further members of params. */
@@ -52576,8 +52690,8 @@ PHI__FN void phi__asked_unask(phi_mcp *mcp, phi__mcp_ask *a) {
     if (table != NULL && table->unasked != NULL) table->unasked(mcp, part, ask);
 }
 
-/* Ends the questions of a request's input. Other questions about the request stay, without request
-   and agent. If r is NULL, ends all questions. */
+/* Ends the questions of a request's input. Other questions about the request stay open, but no
+   longer refer to the request and its agent. If r is NULL, ends all questions. */
 PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__req *r) {
     phi__link *link = mcp->asks.open.first;
     while (link != NULL) {
@@ -52912,7 +53026,7 @@ static void phi__tasks_read_poll(struct phi__task *t, const phi_json *task) {
     t->poll_ms = (uint32_t)ms;
 }
 
-/* Ends the request with the result or the error in a task of the extension. */
+/* Ends the request with the result or the error that `task`, a task of the extension, holds. */
 static void phi__tasks_end(struct phi__task *t, const phi_json *task, bool failed) {
     const phi_json *error = phi_json_get(task, "error");
     int64_t code;
@@ -53898,8 +54012,9 @@ PHI__FN const phi__era *phi__eras_modern(void) { return &phi__eras_rows[0]; }
 
 #include <stdio.h>
 
-/* A schema that phi can check stays unchanged. Otherwise unknown keywords move into descriptions.
-   So do references to other documents, which are never followed. */
+/* A schema that phi can check stays unchanged. In other schemas, unknown keywords move into
+   descriptions. References to other documents are never followed and move into descriptions,
+   too. */
 
 enum {
     PHI__MCP_SCHEMA_DEPTH = 64,     /* max. nested schemas; deeper ones allow everything */
@@ -55107,7 +55222,7 @@ static phi__batch *phi__serve_batch(phi__incoming_message *m) {
         return NULL;
     }
     batch->way = m->origin.way;
-    batch->waiting = count + 1; /* one more for this function, until all messages were read */
+    batch->waiting = count + 1; /* one for each message, one for phi__serve_all */
     phi__buf_init(&batch->out, &m->origin.server->rt->memory);
     return batch;
 }
@@ -55215,9 +55330,10 @@ PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi
 
 /* ---- calls that became tasks (io.modelcontextprotocol/tasks of 2026-07-28) ---- */
 
-enum { PHI__TASKED_POLL_MS = 1000 }; /* shortest interval of polls that clients get */
+/* the shortest interval that clients are asked to keep between polls */
+enum { PHI__TASKED_POLL_MS = 1000 };
 
-/* Writes the members that every status of a task has. A running task has no ttlMs yet. */
+/* Writes the members that every report of a task's status has. A running task has no ttlMs yet. */
 static void phi__tasked_members(const phi__serving *serving, phi__buf *out) {
     const phi__tasked *task = serving->task;
     bool ended = serving->kind == PHI__SERVING_TASK;
@@ -55488,7 +55604,7 @@ static void phi__srun_over(phi__agent *agent, phi_status status, const phi_failu
     phi__end_drop(agent);
 }
 
-/* Called when the host has freed the hidden agent, whose handle it got in a hook. */
+/* Called when the host has freed the hidden agent. Hooks give the host the agent's handle. */
 static void phi__srun_gone(phi__agent *agent) {
     phi__serving *serving = phi__srun_of(agent);
     if (serving == NULL) return;
@@ -56105,8 +56221,7 @@ static bool phi__admit_origin(const phi_mcp_server_desc *desc, phi_str origin) {
     return scheme > 0 && phi__admit_ends(origin) && phi__admit_is_loopback(origin);
 }
 
-/* True if no important header occurs twice. Of two values, a proxy might have used the other
-   one. */
+/* True if no important header occurs twice. If one did, a proxy might have used its other value. */
 static bool phi__admit_once(const phi__http_head *head) {
     static const char *const names[] = {"authorization", "content-type", "last-event-id", "origin"};
     for (size_t i = 1; i < head->header_count; i++) {
@@ -56137,7 +56252,8 @@ typedef struct phi__mcp_events {
 
 enum { PHI__MCP_EVENTS_BYTES = 262144 };
 
-/* Returns the kept events after number `last`. False: some are lost, or `last` is too large. */
+/* Sets *out to the kept events after number `last`. False: some of them are lost, or `last` is too
+   large. */
 static bool phi__mcp_events_after(const phi__mcp_events *events, uint64_t last, phi_str *out) {
     size_t at = 0;
     if (last >= events->next || last + 1 < events->first) return false;
@@ -56474,8 +56590,8 @@ static phi__mcp_post *phi__web_post_new(phi__serve_http *http, phi__serve_exchan
     return post;
 }
 
-/* Finds the stream to resume, by the id of its last event ("3-1"). NULL: the stream is not kept any
-   more. */
+/* Finds the stream to resume. `id` is the id of the last event that the client has, such as "3-1".
+   *missed is set to the later events. NULL: the stream or a missed event is not kept any more. */
 static phi__mcp_post *phi__web_lost(const phi__serve_http *http, phi_str id,
                                     const phi__client *client, phi_str *missed) {
     size_t dash = phi__str_find(id, 0, "-");
@@ -56832,7 +56948,7 @@ PHI__FN phi__serving *phi__sv_find(phi_mcp_incoming incoming) {
     if (incoming.server == NULL) return NULL;
     phi__slot *slot = phi__slots_find(&incoming.server->slots, incoming.index, incoming.gen);
     phi__serving *serving = slot != NULL ? (phi__serving *)slot->object : NULL;
-    /* the host has nothing more to do for an ended task */
+    /* the host can do nothing more for a task that has ended */
     return serving != NULL && serving->kind != PHI__SERVING_TASK ? serving : NULL;
 }
 
@@ -56908,7 +57024,8 @@ PHI__FN bool phi__sv_needs(phi__origin *origin, uint32_t missing) {
     return false;
 }
 
-/* Reads _meta of a request. A session's abilities and log level come from the session. */
+/* Reads _meta of a request. The abilities and the log level of a client with a session come from
+   the session. */
 static void phi__sv_meta(phi__serving *serving, const phi_json *params) {
     const phi_json *meta = phi_json_get(params, "_meta");
     serving->log_level = PHI__LEVEL_NONE;
@@ -57094,9 +57211,10 @@ PHI__FN phi_status phi__sv_log(phi_mcp_server *server, phi__mcp_way *way, const 
 
 /* A session gets questions as requests on its own stream. A client of 2026-07-28 gets them as the
    result of its request (input_required). The request is then parked, and the client repeats it
-   with the answers and requestState. This state has the handle of the parked request, the number of
-   its rounds, and a keyed hash over both, the method and the parameters. So a state is valid for
-   one repetition of one request, and only until the request ends. */
+   with the answers and requestState. This state holds the handle of the parked request, the number
+   of its rounds, and a keyed hash. The hash covers the handle, the number, the method and the
+   parameters. So a state is valid for one repetition of one request, and only until the request
+   ends. */
 
 PHI__FN void phi__sask_enter(phi_mcp_server *server) { server->depth++; }
 
@@ -57121,8 +57239,8 @@ static bool phi__sask_has(const phi__serving *serving, phi_str key) {
     return false;
 }
 
-/* Returns a key that no other question has: the question's number, or the next free one. A key of a
-   task must not occur twice, so keys of the host are not used for tasks. */
+/* Returns a key that no other question has: the question's number, or the next free number. Tasks
+   get only such keys and never keys of the host, because a key must not occur twice in a task. */
 static phi_str phi__sask_number(const phi__serving *serving, char out[16]) {
     const char *format = serving->task != NULL ? "task-%u" : "%u";
     unsigned number = serving->asked;
@@ -58127,7 +58245,7 @@ static void phi__hs_initialized(void *ctx, const phi_mcp_reply *reply) {
     if (mcp->dead || mcp->phase != PHI__INITIALIZING) return;
     if (reply->status == PHI_REFUSED && (g->legacy || g->silent) && pinned == NULL &&
         !g->second_try) {
-        g->legacy = false; /* the assumption was wrong, or the server has changed */
+        g->legacy = false; /* `legacy` was wrongly assumed, or the server has changed */
         g->second_try = true;
         phi__hs_probe(mcp, phi__eras_modern());
     } else if (reply->status != PHI_OK)
@@ -58263,7 +58381,7 @@ static void phi__hs_begin(phi_mcp *mcp,
 
 enum {
     PHI__LIFE_DELAY_MOST_MS = 30000,
-    PHI__LIFE_STEADY_US = 60000000, /* lasting this long resets the count of restarts */
+    PHI__LIFE_STEADY_US = 60000000, /* a connection this long resets the count of restarts */
     PHI__LIFE_EXPIRY_US = 10000000  /* least time between two handshakes for forgotten sessions */
 };
 
@@ -58581,7 +58699,7 @@ static void phi__incoming_cancelled(phi_mcp *mcp, phi_arena *arena, const phi_js
         }
         return;
     }
-    /* The server ends a stream that a request of ours opened. */
+    /* The server has cancelled one of our requests: it ends the stream that the request opened. */
     if (phi__rpc_number(text, &id)) r = phi__req_find(mcp, id);
     if (r == NULL || !r->desc.stream) return;
     phi__req_off(r);
@@ -58906,7 +59024,7 @@ typedef struct phi__stdio {
     bool skipping;  /* ignore the rest of a line that is too long */
     bool deaf;      /* the child has closed its stdin */
     phi__buf line;  /* beginning of an incomplete line */
-    phi__buf rest;  /* unsent part of a message; not empty: the link is full */
+    phi__buf rest;  /* unsent part of a message; if not empty, the link is full */
     phi__buf error; /* at least the last 64 KB of stderr */
 } phi__stdio;
 
@@ -59190,7 +59308,7 @@ PHI__FN phi_status phi__stdio_new(phi_mcp *mcp, phi__mcp_link **out) {
 
 #include <stdio.h>
 
-/* A tool of the server. It is the user_data of its phi_tool. */
+/* A tool of the server, and the user_data of the phi_tool that is made from it. */
 typedef struct phi__mcp_tool {
     phi_mcp *mcp;
     phi_mcp_tool shown;
@@ -59208,8 +59326,8 @@ typedef struct phi__definition {
     bool held; /* definition is the accepted older one; a newer one is not accepted yet */
 } phi__definition;
 
-/* One list of tools. Only shown.new_hash changes after the list is made. The last user frees the
-   list. */
+/* One list of tools. After the list is made, only shown.new_hash can change. The last user frees
+   the list. */
 typedef struct phi__toolbox {
     phi__link link;
     phi_arena arena;
@@ -59290,9 +59408,9 @@ static phi__known_tool *phi__known_find(const phi__known *known, phi_str name) {
     return NULL;
 }
 
-/* Records a tool of the current list. NULL: no memory. *before: the accepted definition if the new
-   one differs from it and was not reported yet, else empty. It is valid until the new one is
-   accepted. */
+/* Records a tool of the current list. If the new definition differs from the accepted one and was
+   not reported yet, sets *before to the accepted one, else to an empty text. *before is valid until
+   the new definition is accepted. NULL: no memory. */
 static phi__known_tool *phi__known_offer(phi__known *known, phi_str name, phi_str definition,
                                          phi_str *before) {
     phi__known_tool *tool = phi__known_find(known, name);
@@ -59318,7 +59436,7 @@ static phi__known_tool *phi__known_offer(phi__known *known, phi_str name, phi_st
     return tool;
 }
 
-/* Replaces the accepted definition by the waiting one. */
+/* Accepts the waiting definition in place of the earlier one. */
 static void phi__known_accept(phi__known *known, phi__known_tool *tool) {
     if (tool->waiting.at == NULL) return;
     phi__known_drop_text(known, &tool->definition);
@@ -59394,9 +59512,9 @@ static bool phi__news_tell(phi_mcp *mcp, phi__news *news) {
 
 /* ---- calls of a server's tools: each sends a request whose answer becomes the result ---- */
 
-/* A call ends once: with a result, or because it is cancelled, finished by other code or freed with
-   its agent. The request to the server is then cancelled. A call waits while the connection is
-   being opened again. */
+/* A call ends once: it gets a result, is cancelled, is finished by other code, or is freed with its
+   agent. A request to the server that is still open is then cancelled. A call waits while the
+   connection is being opened again. */
 
 enum { PHI__CALLS_WAIT_MS = 50 }; /* pause between two looks at a connection that is opening */
 
@@ -59920,8 +60038,8 @@ static void phi__toolbox_fill(phi__toolbox_maker *m, phi__mcp_tool *item, phi_to
     tool->deferred = desc->deferred;
     tool->may_defer = !desc->never_deferred;
     tool->source = desc->name != NULL && desc->name[0] != '\0' ? desc->name : "mcp";
-    tool->timeout_ms = PHI_UNLIMITED; /* requests have deadlines, and may wait for people */
-    /* phi__calls_fit checks them, and takes null as an absent value */
+    tool->timeout_ms = PHI_UNLIMITED; /* requests have a deadline, and may wait for people */
+    /* phi__calls_fit checks the arguments, and treats null as an absent value */
     tool->checks_arguments = true;
 }
 
@@ -60203,7 +60321,7 @@ static void phi__mtools_listed(phi__pages *pages, const phi_mcp_reply *reply) {
     t->again = false;
     if (again) phi__mtools_later(t);
     if (reply->status == PHI_CANCELLED) return;               /* the connection is closing */
-    if (phi__news_tell(mcp, &t->news)) phi__mtools_settle(t); /* calls the host, too */
+    if (phi__news_tell(mcp, &t->news)) phi__mtools_settle(t); /* the last call may call the host */
 }
 
 static phi_status phi__mtools_list(phi__mcp_tools *t) {
@@ -60415,11 +60533,11 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xfb8936ae
+#if PHI__IMP_OPENAPI != 0xc95fd2d3
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xfb8936ae
+#define PHI__IMP_OPENAPI 0xc95fd2d3
 
 /* ---- src/openapi/api_in.h ---- */
 
@@ -60465,7 +60583,8 @@ typedef enum phi__operation_body_kind {
     PHI__BODY_BYTES /* the argument is a string in base64, or an object that names a file */
 } phi__operation_body_kind;
 
-/* How a property of a form or multipart body is sent. Others are sent in the default way. */
+/* How a property of a form or multipart body is sent. A property without such a record is sent in
+   the default way. */
 typedef struct phi__operation_property {
     phi_str name;
     phi_str content_type; /* from the encoding, or a file's schema; empty: default */
@@ -60592,13 +60711,13 @@ PHI__FN const phi_json *phi__document_tree(phi__document_view *view,
 /* Returns the node that a reference names. NULL: the message says why, or no_memory is set. */
 PHI__FN const phi_json *phi__document_target(phi__document_view *view, phi_str ref);
 
-/* Follows "$ref" to the first node without it. NULL: see the message, or no_memory is set. */
+/* Follows "$ref" to the first node without it. NULL: the message says why, or no_memory is set. */
 PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi_json *node);
 
 /* True if a media type ends in these letters, in any case: "+json". */
 static inline bool phi__media_ends(phi_str type, const char *end) {
     size_t n = strlen(end);
-    return type.len >= n && phi__str_is_nocase(phi__str_from(type, type.len - n), end);
+    return type.len > n && phi__str_is_nocase(phi__str_from(type, type.len - n), end);
 }
 
 struct phi__reading_walk;
@@ -60695,7 +60814,8 @@ PHI__FN void phi__opreq_init(phi__openapi_request *r, phi_arena *arena, phi_memo
                              const phi__operation *op, const phi_json *arguments);
 PHI__FN void phi__opreq_free(phi__openapi_request *r); /* may be called twice */
 
-/* Makes all that the arguments give, except the body. PHI_BAD_ARG: refused, see message. */
+/* Makes the parts of the request that the arguments give, except the body. PHI_BAD_ARG: an argument
+   was refused, and the request's message says why. */
 PHI__FN phi_status phi__opreq_build(phi__openapi_request *r);
 
 /* Stores the message of a refusal. Returns PHI_BAD_ARG. */
@@ -60780,8 +60900,8 @@ typedef struct phi__tool_schema {
 /* References become "$defs", nearest first, until max_schema_bytes are written. After that, schemas
    are left open (they accept any value), with a description. Keywords that phi's check of arguments
    does not know move into the description. Malformed keywords and read-only properties are left
-   out. Some providers refuse a schema that contains itself without an optional property between.
-   Such a schema is left open where the circle closes. */
+   out. Some providers refuse a schema that contains itself, unless this happens below an optional
+   property. Such a schema is left open where the circle closes. */
 
 enum {
     PHI__TOOL_SCHEMA_DEPTH = 64,     /* max. nested schemas; deeper ones are left open */
@@ -62379,7 +62499,7 @@ static phi_status phi__naming_advance(phi__naming *n, phi__document *doc, const 
 /* ---- reading in slices: bytes, then a tree, then the parts and operations that are kept ---- */
 
 enum {
-    PHI__READING_PIECE = 65536, /* bytes of a file that are read at a time */
+    PHI__READING_PIECE = 65536, /* max. bytes of a file that are read at a time */
     PHI__READING_ENTRY = 64,    /* units of work for an entry of any size */
     PHI__READING_NAMED = 256,   /* units of work for a name */
     PHI__READING_NAME = 1024,   /* max. bytes of a path with its method */
@@ -63559,9 +63679,9 @@ static bool phi__opauth_again(phi__openapi_auth *a, int http_status) {
    lose their end. A note at each cut says how much was left out. */
 
 enum {
-    PHI__JSON_CUT_DEPTH = 8, /* levels of nesting; deeper values that are too long become notes */
-    PHI__JSON_CUT_NOTE = 48, /* bytes reserved for a note, with its quotes and commas */
-    PHI__JSON_CUT_MEMBERS = 64, /* an object with more members gets no shares */
+    PHI__JSON_CUT_DEPTH = 8,    /* max. levels; deeper values that are too long become notes */
+    PHI__JSON_CUT_NOTE = 48,    /* bytes reserved for a note, with its quotes and commas */
+    PHI__JSON_CUT_MEMBERS = 64, /* max. members of an object that share its room */
     PHI__JSON_CUT_ROUNDS = 8
 };
 
@@ -63774,9 +63894,9 @@ static void phi__json_cut_put(phi__buf *out, const phi__json_cut_value *value, s
     }
 }
 
-/* Appends the JSON text, shortened to about `most` bytes. `whole` is false if the text is cut off.
-   False if the text is not JSON, `most` is too small, or there is no memory; `out` is then
-   unchanged. */
+/* Appends the JSON text, shortened to about `most` bytes. `whole` must be false if the end of the
+   text is missing. Returns false if the text is not JSON, `most` is too small, or there is no
+   memory. `out` is then unchanged. */
 static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) {
     const char *end = text.at + text.len;
     phi__buf cut;
@@ -63803,9 +63923,9 @@ static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) 
 
 /* ---- the answer, and the content blocks made from it ---- */
 
-/* Up to four times max_response_bytes of a text are kept, so that JSON can be shortened. Images are
-   kept up to 4 MiB; so are PDFs and audio if the model takes them. A longer answer goes into a file
-   if there is a directory; otherwise reading ends. Secrets of the request are hidden. */
+/* A text is kept up to four times max_response_bytes, so that JSON can be shortened. Images are
+   kept up to 4 MiB, and so are PDFs and audio if the model takes them. A longer answer goes into a
+   file if there is a directory. Otherwise reading ends. Secrets of the request are hidden. */
 
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
@@ -63839,8 +63959,8 @@ typedef struct phi__openapi_answer {
 enum {
     PHI__OPENAPI_ANSWER_TIMES = 4,            /* limit of a kept text, in max_response_bytes */
     PHI__OPENAPI_ANSWER_TEXT_MOST = 64 << 20, /* limit of a kept text, in bytes */
-    PHI__OPENAPI_ANSWER_MEDIA_MOST = 4 << 20, /* bytes of an image, PDF or sound that is shown */
-    PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* bytes of a saved file */
+    PHI__OPENAPI_ANSWER_MEDIA_MOST = 4 << 20, /* limit of a shown image, PDF or sound, in bytes */
+    PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* limit of a saved file, in bytes */
 };
 
 /* Returns the name of an HTTP status, such as "OK"; empty if the status has no name. */
@@ -64084,9 +64204,9 @@ static bool phi__answer_text(phi__openapi_answer *a, phi__buf *out) {
     return !out->failed;
 }
 
-/* True if the answer is binary, whatever its type says. Only texts in UTF-16 have a NUL, and UTF-16
-   is not supported. An answer without a type is text if it is UTF-8; its last character may be
-   cut. */
+/* True if the answer is binary, whatever its type says. A NUL makes an answer binary: of all texts
+   only those in UTF-16 have one, and UTF-16 is not supported. An answer without a type is text if
+   it is UTF-8; its last character may be cut. */
 static bool phi__answer_is_binary(const phi__openapi_answer *a) {
     phi_str bytes = phi__buf_str(&a->kept);
     if (a->form == PHI__FORM_MEDIA)
@@ -64651,7 +64771,7 @@ static void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter 
 
 /* ---- the URL and the headers ---- */
 
-enum { PHI__OPENAPI_REQUEST_MOST = 1 << 20 }; /* bytes of a URL, a query, or the cookies */
+enum { PHI__OPENAPI_REQUEST_MOST = 1 << 20 }; /* max. bytes of a URL, a query, or the cookies */
 
 PHI__FN void phi__opreq_init(phi__openapi_request *r, phi_arena *arena, phi_memory *memory,
                              const phi__operation *op, const phi_json *arguments) {
@@ -64729,7 +64849,7 @@ PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str
 }
 
 /* True for headers that OpenAPI describes elsewhere, and for headers that frame the request or its
-   answer. A compressed answer could not be read. */
+   answer. Accept-Encoding is ignored because a compressed answer could not be read. */
 static bool phi__opreq_ignores(phi_str name) {
     static const char *const names[] = {"Accept",     "Content-Type",     "Authorization",
                                         "Host",       "Content-Length",   "Transfer-Encoding",
@@ -64892,11 +65012,11 @@ PHI__FN phi_status phi__opreq_build(phi__openapi_request *r) {
 /* Files are read in slices, from the directories in phi_openapi_desc.upload_roots. Links are
    resolved first. The pieces of the body point into the arena and into the files' bytes. */
 
-enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* bytes of all files of one request */
+enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* max. bytes of all files of one request */
 
 enum {
-    PHI__OPENAPI_BODY_READ = 65536, /* bytes of a file in one slice */
-    PHI__OPENAPI_BODY_PATHS = 128   /* units of work on paths in one slice: see files_in.h */
+    PHI__OPENAPI_BODY_READ = 65536, /* max. bytes of a file in one slice */
+    PHI__OPENAPI_BODY_PATHS = 128   /* max. units of work on paths in one slice: see files_in.h */
 };
 
 static phi_status phi__body_add_piece(phi__openapi_body *b, phi_str piece) {
@@ -65276,11 +65396,11 @@ PHI__FN void phi__body_free(phi__openapi_body *b) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x84ba7747
+#if PHI__IMP_SECTIONS != 0x152fbfe7
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x84ba7747
+#define PHI__IMP_SECTIONS 0x152fbfe7
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -65490,7 +65610,7 @@ static const char *const *phi__sec_mcp_env(phi_arena *arena, const phi_json *map
     return list;
 }
 
-/* Splits a command that is one text. If *words is NULL, a problem was reported. */
+/* Splits a command that is written as one text. If *words is NULL, a problem was reported. */
 static phi_status phi__sec_mcp_split(phi__cfg_ground *ground, const phi_json *command,
                                      const char *const **words) {
 #ifndef PHI_NO_PROCESS
@@ -66362,7 +66482,8 @@ static bool phi__protected_word(phi__protected *p, phi_str word) {
     return good;
 }
 
-/* Keeps the words of texts under keys that contain commands. If `all`, every text counts. */
+/* Keeps the words of the texts whose keys, such as "command", say that they are commands. If `all`,
+   keeps the words of every text. */
 static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool all, unsigned depth) {
     static const char *const keys[] = {"command", "args", "callbacks", "hooks"};
     phi_json_iter it = phi_json_each(node);
@@ -66852,11 +66973,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x29baa5f3
+#if PHI__IMP_TRACE != 0x085dc7dc
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x29baa5f3
+#define PHI__IMP_TRACE 0x085dc7dc
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -66940,8 +67061,8 @@ PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entr
 PHI__FN bool phi__trace_prompt_is_in(const phi__entry *entry);
 PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at); /* empty if at is 0 */
 
-/* Writes a member with a text, without secrets. A text beyond the limit is cut, and a second member
-   "KEY of" has its length. */
+/* Writes a member with a text, without secrets. A longer text than the limit is cut, and a second
+   member "KEY of" has the length of the whole text. */
 PHI__FN void phi__tout_str(phi_trace *t, const char *key, phi_str text);
 
 /* Write a text without secrets and without a limit; phi__tout_value writes no key. */
@@ -66950,8 +67071,8 @@ PHI__FN void phi__tout_whole(phi_trace *t, const char *key, phi_str text);
 PHI__FN void phi__tout_some(phi_trace *t, const char *key, phi_str text);
 PHI__FN void phi__tout_value(phi_trace *t, phi_str text);
 
-/* Returns a text without secrets. A text beyond the limit is cut, and a note at its end has its
-   length. Valid until phi__tout_move. */
+/* Returns a text without secrets. A longer text than the limit is cut, and a note at its end has
+   the length of the whole text. Valid until phi__tout_move. */
 PHI__FN phi_str phi__tout_noted(phi_trace *t, phi_str text);
 
 /* Moves `text` to the bytes for the sink, escaped for a script in the page. Writes these bytes to
@@ -67129,7 +67250,7 @@ static void phi__trace_view_project(phi_trace *t, phi_str prompt) {
         phi__buf_printf(&t->text, "[%llu,%u]", (unsigned long long)n, (unsigned)all[i]);
     }
     phi__buf_char(&t->text, ']');
-    const phi_projection_meta *meta = &made.meta; /* without prompt and tools, as the budget */
+    const phi_projection_meta *meta = &made.meta; /* the budget does not count prompt and tools */
     uint64_t sent = phi__trace_view_less(meta->estimated_tokens, meta->system_tokens);
     sent = phi__trace_view_less(sent, meta->tools_tokens);
     phi__records_raw(&t->text, "x", "[");
@@ -67816,9 +67937,10 @@ PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind
 #include <stdio.h>
 
 enum {
-    PHI__TRACE_OUT_PIECE = 65536, /* bytes in one call of the sink, at most */
+    PHI__TRACE_OUT_PIECE = 65536, /* max. bytes in one call of the sink */
     PHI__TRACE_OUT_MUCH = 32768,  /* bytes that are written at once, at least */
-    PHI__TRACE_OUT_TEXT = 8000    /* bytes of a text by default: 10,000 entries stay below 12 MB */
+    /* default limit for the bytes of a text: 10,000 entries stay below 12 MB */
+    PHI__TRACE_OUT_TEXT = 8000
 };
 
 static size_t phi__tout_most(const phi_trace *t) {
@@ -67902,7 +68024,7 @@ static phi_status phi__tout_write(phi_trace *t, bool all) {
 }
 
 /* Returns the length of the text before the next "<" or U+2028 or U+2029. A "<" could end the
-   script, and the others end a line of a script. All occur only in strings. */
+   script, and the other two end a line of a script. In JSON all three occur only in strings. */
 static size_t phi__tout_plain(const char *at, size_t len) {
     for (size_t i = 0; i < len; i++) {
         if (at[i] == '<') return i;
@@ -68339,7 +68461,7 @@ PHI__FN const char *phi__trace_page_tail(size_t i) {
 
    There are two walks. The first finds runs that a tool call began or that are inside another run,
    so that each span knows its parent. The second writes a span when its end is reached. Copies of a
-   thread have runs with the same ids; these are twins, and are numbered. */
+   thread have runs with the same ids. Such runs are called twins, and are numbered. */
 
 #include <stdio.h>
 
@@ -68617,8 +68739,8 @@ static void phi__span_named(phi_trace *t, const char *operation, phi_str of, phi
     phi__span_text(t, "gen_ai.operation.name", phi_str_of(operation));
 }
 
-/* Ends a span. error: empty if the span did not fail. before: the run in another trace that this
-   run continues, or NULL. */
+/* Ends a span. `error` is empty if the span did not fail. `before` is the run in another trace that
+   this run continues; NULL if there is none. */
 static void phi__span_close(phi_trace *t, phi_str error, phi_str message,
                             const phi__trace_name *before) {
     phi__span_text(t, "error.type", error);
@@ -68887,7 +69009,7 @@ PHI__FN void phi__span_head(phi_trace *t) {
 
 /* ---- the walk over entries ---- */
 
-enum { PHI__TRACE_SPANS_DEEP = 64 /* nested runs, at most; deeper runs get no span */ };
+enum { PHI__TRACE_SPANS_DEEP = 64 /* max. nested runs; deeper runs get no span */ };
 
 /* ---- runs ---- */
 
@@ -68911,7 +69033,7 @@ static void phi__spans_calls_over(phi_trace *t, phi__trace_run *run) {
     run->call_count = 0;
 }
 
-/* Ends the innermost run. end NULL: the end of the run is not in the log. */
+/* Ends the innermost run. If `end` is NULL, the end of the run is not in the log. */
 static void phi__spans_over(phi_trace *t, const phi__entry *end) {
     phi__trace_run *run = t->spans.run;
     phi__spans_calls_over(t, run);
