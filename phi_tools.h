@@ -66,7 +66,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xb0e31128
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0xa119b1e2
+#if PHI__PUB_PHI_4 != 0xa8d9da35
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -293,11 +293,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0xa49f37bd
+#if PHI__PUB_PHI_TOOLS_1 != 0xe3791e4b
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0xa49f37bd
+#define PHI__PUB_PHI_TOOLS_1 0xe3791e4b
 
 #ifdef __cplusplus
 extern "C" {
@@ -1655,8 +1655,8 @@ typedef struct phi_agents_desc {
        The desc is borrowed until the agents are made. Its user_data and hook_user_data are borrowed
        as long as the agents live. */
     const phi_agent_desc *base;
-    /* The host's own tools, which [tools] enabled and sub-agents may name. They replace built-in
-       tools of the same name. Borrowed as phi_agent_desc.tools (default: none). */
+    /* The host's own tools. The list tools.enabled and sub-agents may name them. They replace
+       built-in tools of the same name. Borrowed as phi_agent_desc.tools (default: none). */
     const phi_tool *tools;
     size_t tool_count;
     /* Decides calls that the [permissions] rules ask about. May return PHI_WAIT (default: deny). */
@@ -2176,8 +2176,8 @@ typedef struct phi_permission_rule {
     /* Words that the command must have. If a word has alternatives, one of them is enough. In rules
        that ask or deny, -r also finds -fr, and --force also finds --fo. */
     const char *with;
-    /* Words that the command must not have. A rule that allows also needs the text of all words to
-       be known. */
+    /* Words that the command must not have. An ALLOW rule also needs to know
+       the text of all words. */
     const char *without;
     const char *piped; /* names of programs: the output of one of them goes to this command */
     /* For a file: an absolute path, one that begins with "~/", or one relative to the workspace.
@@ -2249,8 +2249,9 @@ typedef struct phi_permissions_desc {
     /* Called for each call that is asked about; it may return PHI_WAIT. hook->text says why the
        call is asked about (default: such calls are denied with a message) */
     phi_hook_fn ask_fn;
-    /* The host's own hook. It is called at every other point, and for calls that rules or ask_fn
-       have allowed, with the final arguments. It may still deny these calls (default: none) */
+    /* The host's own hook (default: none). It is called at all points except BEFORE_TOOL, and at
+       BEFORE_TOOL with the final arguments if rules or ask_fn have allowed the call, which it may
+       still deny. */
     phi_hook_fn hook_fn;
     void *user_data; /* passed to ask_fn and hook_fn */
 } phi_permissions_desc;
@@ -7718,11 +7719,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0xfa71dec8
+#if PHI__IMP_SYSTEM != 0x2a39cf34
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0xfa71dec8
+#define PHI__IMP_SYSTEM 0x2a39cf34
 
 /* ---- src/system/system_in.h ---- */
 
@@ -8179,7 +8180,7 @@ static void phi__channel_on_out(phi__watch *watch, int have) {
 
 static void phi__channel_on_timer(phi__timer *timer) {
     phi__channel *c = PHI__OWNER(timer, phi__channel, timer);
-    /* set again before other code needs memory */
+    /* cannot fail: the slot of the fired timer is free */
     (void)phi__io_timer_set(c->io, &c->timer, UINT64_MAX);
     if (c->plain[1] && !phi__channel_write_on(c)) return;
     if (c->plain[0] && !phi__channel_read(c)) return;
@@ -9221,7 +9222,7 @@ static void phi__process_on_timer(phi__timer *timer) {
         phi__process_release(p);
         return;
     }
-    phi__process_poll_again(p); /* set again before other code needs memory */
+    phi__process_poll_again(p); /* cannot fail: the slot of the fired timer is free */
     if (p->state != PHI__PROCESS_REAPED) phi__process_watch_all(p);
     if (p->state == PHI__PROCESS_REAPED && !phi__process_rest(p)) return;
     phi__process_settle(p);

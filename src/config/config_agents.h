@@ -57,8 +57,8 @@ typedef struct phi_agents_desc {
        The desc is borrowed until the agents are made. Its user_data and hook_user_data are borrowed
        as long as the agents live. */
     const phi_agent_desc *base;
-    /* The host's own tools, which [tools] enabled and sub-agents may name. They replace built-in
-       tools of the same name. Borrowed as phi_agent_desc.tools (default: none). */
+    /* The host's own tools. The list tools.enabled and sub-agents may name them. They replace
+       built-in tools of the same name. Borrowed as phi_agent_desc.tools (default: none). */
     const phi_tool *tools;
     size_t tool_count;
     /* Decides calls that the [permissions] rules ask about. May return PHI_WAIT (default: deny). */

@@ -66,8 +66,8 @@ typedef struct phi_provider {
     const char *protocol;
     void *user_data;
     /* Begins an answer; the other functions get *call. Any status but PHI_OK: the model call fails,
-       and `close` is not called. After PHI_BUSY and PHI_FULL phi tries again (phi_retry);
-       PHI_NETWORK and PHI_TIMEOUT are failures of that kind. */
+       and `close` is not called. After PHI_BUSY and PHI_FULL phi tries again (phi_retry).
+       After PHI_NETWORK and PHI_TIMEOUT the failure has the kind NETWORK or TIMEOUT. */
     phi_status (*open)(void *user_data, const phi_model_request *request, void **call);
     /* Writes the next part of the answer and returns at once. Called once in each phi_step until it
        returns PHI_POLL_DONE, but not while the host does not pop its events. PHI_POLL_DONE without

@@ -51,8 +51,8 @@ typedef struct phi_permission_rule {
     /* Words that the command must have. If a word has alternatives, one of them is enough. In rules
        that ask or deny, -r also finds -fr, and --force also finds --fo. */
     const char *with;
-    /* Words that the command must not have. A rule that allows also needs the text of all words to
-       be known. */
+    /* Words that the command must not have. An ALLOW rule also needs to know
+       the text of all words. */
     const char *without;
     const char *piped; /* names of programs: the output of one of them goes to this command */
     /* For a file: an absolute path, one that begins with "~/", or one relative to the workspace.
@@ -124,8 +124,9 @@ typedef struct phi_permissions_desc {
     /* Called for each call that is asked about; it may return PHI_WAIT. hook->text says why the
        call is asked about (default: such calls are denied with a message) */
     phi_hook_fn ask_fn;
-    /* The host's own hook. It is called at every other point, and for calls that rules or ask_fn
-       have allowed, with the final arguments. It may still deny these calls (default: none) */
+    /* The host's own hook (default: none). It is called at all points except BEFORE_TOOL, and at
+       BEFORE_TOOL with the final arguments if rules or ask_fn have allowed the call, which it may
+       still deny. */
     phi_hook_fn hook_fn;
     void *user_data; /* passed to ask_fn and hook_fn */
 } phi_permissions_desc;

@@ -940,7 +940,7 @@ static phi_status phi__tfile_check(const phi_str *entries, size_t count, phi__st
                            (unsigned long long)i);
             return PHI_BAD_ARG;
         }
-        /* A line has less than 128 bytes more than its entry. */
+        /* The frame of a line adds less than 128 bytes to the entry. */
         all = phi__add(all, phi__add(entries[i].len, 128));
     }
     if (all <= PHI__FILE_THREADS_LINE) return PHI_OK;

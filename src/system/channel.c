@@ -163,7 +163,7 @@ static void phi__channel_on_out(phi__watch *watch, int have) {
 
 static void phi__channel_on_timer(phi__timer *timer) {
     phi__channel *c = PHI__OWNER(timer, phi__channel, timer);
-    /* set again before other code needs memory */
+    /* cannot fail: the slot of the fired timer is free */
     (void)phi__io_timer_set(c->io, &c->timer, UINT64_MAX);
     if (c->plain[1] && !phi__channel_write_on(c)) return;
     if (c->plain[0] && !phi__channel_read(c)) return;

@@ -528,7 +528,7 @@ static void phi__process_on_timer(phi__timer *timer) {
         phi__process_release(p);
         return;
     }
-    phi__process_poll_again(p); /* set again before other code needs memory */
+    phi__process_poll_again(p); /* cannot fail: the slot of the fired timer is free */
     if (p->state != PHI__PROCESS_REAPED) phi__process_watch_all(p);
     if (p->state == PHI__PROCESS_REAPED && !phi__process_rest(p)) return;
     phi__process_settle(p);
