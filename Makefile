@@ -26,8 +26,8 @@ FLAGS_fuzz = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,un
              -fno-sanitize-recover=all
 # A warning fails the build, so that `make check` need not compile the same files again (make WERROR= lets it pass).
 WERROR = -Werror
-# Tests call functions of phi's own, out of a shared library.
-CFLAGS = -std=c99 -D_GNU_SOURCE -fPIC -DPHI__FN= -DPHI__TESTED $(WARN) $(WERROR) $(FLAGS_$(V))
+# Tests call functions of phi's own, out of a shared library. On a busy machine a killed child takes long to die.
+CFLAGS = -std=c99 -D_GNU_SOURCE -fPIC -DPHI__FN= -DPHI__TESTED -DPHI__PROCESS_LAST_MS=5000 $(WARN) $(WERROR) $(FLAGS_$(V))
 
 # Of the shipped header in one piece. For this one warning gcc looks up line after line of its two megabytes, which
 # doubles the time; the files of src/ are compiled with it. Under the sanitizers they are optimised, too.

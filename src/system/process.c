@@ -245,10 +245,13 @@ enum {
     PHI__PROCESS_GRACE_US = 100000,    /* time after the exit for streams held by grandchildren */
     PHI__PROCESS_POLL_FIRST_US = 1000, /* first pause between polls for the exit; it doubles */
     PHI__PROCESS_POLL_LAST_US = 20000,
-    PHI__PROCESS_RETRY_US = 10000,      /* pause after a watch failed for lack of memory */
-    PHI__PROCESS_QUEUE_BYTES = 1048576, /* default of max_input_bytes */
-    PHI__PROCESS_LAST_MS = 50           /* longest wait for a killed child when the io ends */
+    PHI__PROCESS_RETRY_US = 10000,     /* pause after a watch failed for lack of memory */
+    PHI__PROCESS_QUEUE_BYTES = 1048576 /* default of max_input_bytes */
 };
+
+#ifndef PHI__PROCESS_LAST_MS
+#define PHI__PROCESS_LAST_MS 50 /* longest wait for a killed child when the io ends */
+#endif
 
 /* With a pidfd the timer is not needed. It stays set, because moving a set timer cannot fail. */
 #define PHI__PROCESS_HOUR_US 3600000000u
