@@ -7719,11 +7719,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0x2a39cf34
+#if PHI__IMP_SYSTEM != 0x5f896f2c
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0x2a39cf34
+#define PHI__IMP_SYSTEM 0x5f896f2c
 
 /* ---- src/system/system_in.h ---- */
 
@@ -8939,10 +8939,13 @@ enum {
     PHI__PROCESS_GRACE_US = 100000,    /* time after the exit for streams held by grandchildren */
     PHI__PROCESS_POLL_FIRST_US = 1000, /* first pause between polls for the exit; it doubles */
     PHI__PROCESS_POLL_LAST_US = 20000,
-    PHI__PROCESS_RETRY_US = 10000,      /* pause after a watch failed for lack of memory */
-    PHI__PROCESS_QUEUE_BYTES = 1048576, /* default of max_input_bytes */
-    PHI__PROCESS_LAST_MS = 50           /* longest wait for a killed child when the io ends */
+    PHI__PROCESS_RETRY_US = 10000,     /* pause after a watch failed for lack of memory */
+    PHI__PROCESS_QUEUE_BYTES = 1048576 /* default of max_input_bytes */
 };
+
+#ifndef PHI__PROCESS_LAST_MS
+#define PHI__PROCESS_LAST_MS 50 /* longest wait for a killed child when the io ends */
+#endif
 
 /* With a pidfd the timer is not needed. It stays set, because moving a set timer cannot fail. */
 #define PHI__PROCESS_HOUR_US 3600000000u
@@ -9423,6 +9426,7 @@ PHI__FN void phi__process_free(phi__process *process) {
 #undef PHI__SPAWN_CLOSE
 #undef PHI__SPAWN_APART
 #undef PHI__PROCESS_PIDFD
+#undef PHI__PROCESS_LAST_MS
 #undef PHI__PROCESS_HOUR_US
 
 /* ---- src/system/walk.c ---- */
