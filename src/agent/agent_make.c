@@ -332,7 +332,7 @@ enum {
     PHI__AGENT_RESPONSE_BYTES = 268435456
 };
 
-/* A uint32_t member of phi_agent_desc (its offset), and the default that 0 stands for. */
+/* A uint32_t member of phi_agent_desc (its offset), and the default that 0 means. */
 typedef struct phi__default {
     uint16_t at;
     uint32_t value;

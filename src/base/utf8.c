@@ -170,7 +170,7 @@ static char *phi__date_digits(char *at, int64_t value, int digits, char after) {
     return at + digits + 1;
 }
 
-/* True if the text has this shape. In the shape, 'd' stands for a digit, and 'T' also allows 't' or
+/* True if the text has this shape. In the shape, 'd' is any digit, and 'T' also allows 't' or
    a space in the text. */
 static bool phi__date_shaped(const char *at, const char *shape) {
     for (; *shape != '\0'; at++, shape++) {

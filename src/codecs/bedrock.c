@@ -1,8 +1,8 @@
 /* bedrock.c - Amazon Bedrock's ConverseStream.
 
    As in anthropic.c, each message is rendered once and kept, and the role of messages is written
-   around the renderings. The cache mark, a block of its own, is inserted after the last user block
-   at the end. The API accepts calls only together with tools, and it is known only after the
+   around the renderings. The cache mark is a separate block. It is inserted at the end, after the
+   last user block. The API accepts calls only together with tools, and it is known only after the
    messages if the history holds calls. So the tools are written last. */
 #include "codecs/claude_in.h"
 #include "codecs/names_in.h"

@@ -720,7 +720,7 @@ static void phi__gemini_append(phi__encoder *e, const phi_message *m, size_t at,
 /* ---- around the messages ---- */
 
 /* Returns the nearest level that the model accepts. Models before 3 have budgets, for levels up to
-   XHIGH. Of the later models, only one knows XHIGH. */
+   XHIGH. Only one of the later models knows XHIGH. */
 static phi_thinking phi__gemini_takes_level(const phi_model *model, phi_thinking wanted) {
     phi_thinking highest =
         phi__gemini_version(model) < 30 || phi__gemini_has(model, "gemini-4-hydrogen")

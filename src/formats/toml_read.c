@@ -582,7 +582,7 @@ static uint32_t phi__toml_num_read(phi_str text, char *room, phi__json_value *va
 
 /* ---- dates and times of RFC 3339 as TOML has them ---- */
 
-/* True if a text begins with this shape. In "dddd-dd", each d stands for a digit. */
+/* True if a text begins with this shape. In "dddd-dd", each d is any digit. */
 static bool phi__toml_date_shaped(phi_str s, const char *shape) {
     for (size_t i = 0; shape[i] != '\0'; i++)
         if (i == s.len || (shape[i] == 'd' ? s.at[i] < '0' || s.at[i] > '9' : s.at[i] != shape[i]))

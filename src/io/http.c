@@ -764,8 +764,8 @@ static void phi__http_transfer_resume(phi__http_transfer *t) {
 /* ---- loading the certificate store ahead of the first request ---- */
 
 /* libcurl loads the store in the first TLS handshake, which takes 20 ms or more at once, and keeps
-   it in the multi handle. So phi starts a handshake with a loopback port of its own that never
-   answers. libcurl loads the store before it sends the first bytes; then the transfer is
+   it in the multi handle. So phi opens a loopback port that never answers, and starts a handshake
+   with it. libcurl loads the store before it sends the first bytes; then the transfer is
    dropped. */
 
 #define PHI__HTTP_WARM_TURNS 8 /* calls of curl's state machine; libcurl 7.88 needs three */

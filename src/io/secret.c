@@ -277,7 +277,7 @@ static void phi__secret_keep(phi__secrets *set, phi_str text, bool passing) {
     phi__secret_note(set, secret);
 }
 
-/* Adds a text as it is, and also unescaped as a server reads it. query: '+' stands for a blank. */
+/* Adds a text as it is, and also unescaped as a server reads it. query: '+' means a blank. */
 static void phi__secret_escaped(phi__secrets *set, phi_str text, bool query) {
     size_t n = 0;
     phi__secret_add(set, text);

@@ -246,8 +246,8 @@ PHI__FN uint64_t phi__prune_from(const phi_thread *thread) {
 /* ---- truncation: the oldest part leaves the view, and a marker replaces it ---- */
 
 /* A group is an answer with its results, or any other message. The first user message, the newest
-   one, durable messages, and everything from the last group on stay. Of the other groups the oldest
-   are removed until the view fits. Summaries are removed last, because a summary represents all
+   one, durable messages, and everything from the last group on stay. phi removes the oldest of the
+   other groups until the view fits. Summaries are removed last, because a summary represents all
    messages before it. So one marker, at the place of the first removed message, represents all
    messages that were ever removed. A truncation is a rewrite, and its meta has the total number. A
    span cannot cut the output of an earlier rewrite, and a late result leaves with its call,

@@ -13,7 +13,7 @@
 
 /* ---- checking a call's arguments against its tool's schema ---- */
 
-/* Removes nulls that stand for absent properties of a strict tool. Returns PHI_OK or
+/* Removes nulls that mean absent properties of a strict tool. Returns PHI_OK or
    PHI_NO_MEMORY. */
 static phi_status phi__args_without_nulls(phi__toolcall *call) {
     phi_arena *arena = &call->run->arena;

@@ -1,6 +1,6 @@
 /* mcp_serve_call.c - tool calls, resources, prompts and completions for clients.
 
-   Each tool call runs on a hidden agent of its own. The agent's provider is in this file; its only
+   Each tool call runs on its own hidden agent. The agent's provider is in this file; its only
    answer is the call, and the run ends with the call's result. So schema checks, hooks, deadlines,
    limits and sub-agents work as in any run. */
 #include "agent/agent_in.h"

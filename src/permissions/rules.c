@@ -829,7 +829,7 @@ static bool phi__options_named(const phi__sh_command *c, const char *options) {
     for (size_t i = 1; i < c->count; i++) {
         phi_str text = c->words[i].text;
         if (!c->words[i].known) {
-            /* The shell may expand this word to an option or to several words. "**" stands for the
+            /* The shell may expand this word to an option or to several words. "**" means the
                files that a find passes on. */
             if (text.len == 0 || strchr("-*?[", text.at[0]) != NULL) return false;
             if (phi__str_find(text, 0, "**") != SIZE_MAX) return false;

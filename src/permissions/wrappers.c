@@ -470,7 +470,7 @@ static phi_status phi__wrap_plain(phi__wrapping *w, const phi__wrapper *wrapper)
     while (wrapper->assigns && i < c->count && phi__among(c->words[i].text, "[!=]*=*")) i++;
     if (i >= c->count) return PHI_OK;
     w->out->commands[w->index].wraps = !wrapper->opaque && !w->risky;
-    if (wrapper->adds) { /* $@ stands for words that xargs adds */
+    if (wrapper->adds) { /* $@: the words that xargs adds */
         phi__sh_word *words =
             (phi__sh_word *)phi_arena_alloc(w->arena, phi__mul(c->count + 1, sizeof *words));
         if (words == NULL) return PHI_NO_MEMORY;

@@ -141,7 +141,7 @@ typedef struct phi__event_row {
     phi__field field; /* a member of the event or of its part */
     /* Offset of the event's pointer to the part, and the part's size. 0 for the event itself. */
     uint16_t part, size;
-    uint8_t kind; /* kind of the event; TEXT stands for all deltas */
+    uint8_t kind; /* kind of the event; TEXT means all deltas */
 } phi__event_row;
 
 #define PHI__EVENT(event, member, key, how, rule)                                                  \

@@ -739,7 +739,7 @@ static phi_status phi__sec_script_add(phi__cfg_ground *ground, phi__sec_script_s
 }
 
 /* Selects the scripts of an agent. Scripts for keys are for the server of the top agent's model.
-   A sub-agent gets only scripts that guard tools and, if it has no key of its own, scripts for
+   A sub-agent gets only scripts that guard tools and, if it has no key, scripts for
    keys. */
 static phi_status phi__sec_script_of(const phi__sec_script_state *s, const phi__cfg_making *making,
                                      phi_scripts_desc *desc) {

@@ -209,7 +209,7 @@ static bool phi__assembly_responds(const phi__draft *d) {
            phi__str_is(phi__buf_str(&d->name), PHI_RESPOND_TOOL);
 }
 
-/* True if a block is the call that is the answer. Of several such calls, the first one counts. */
+/* True if a block is the call that is the answer. The first of several such calls counts. */
 static bool phi__assembly_is_answer(const phi__assembly *a, size_t block) {
     if (!a->respond || !phi__assembly_responds(&a->drafts[block])) return false;
     for (size_t i = 0; i < block; i++)

@@ -952,7 +952,7 @@ static bool phi__nulls_fits(phi__nulls_walk *n, const phi_json *schema, const ph
 
 static void phi__nulls_strip(phi__nulls_walk *n, const phi_json *schema, phi_json *value);
 
-/* Removes the nulls that stand for absent members, then strips the other members. */
+/* Removes the nulls that mean absent members, then strips the other members. */
 static void phi__nulls_strip_object(phi__nulls_walk *n, const phi_json *schema, phi_json *value) {
     const phi_json *properties = phi_json_get(schema, "properties");
     phi_json *before = value->v.last, *child;

@@ -18,7 +18,7 @@ extern "C" {
    fences are removed: models write fences if their provider does not enforce JSON. format: the
    format that the JSON must fit, as in phi_agent_desc (NULL: any). JSON_OBJECT requires an object.
    JSON_SCHEMA checks the part of the schema that schema.h understands. With `strict`, null members
-   that stand for absent ones are removed first.
+   that mean absent ones are removed first.
 
    Ownership: *out and all its strings are in the arena. `message` (may be NULL with message_size 0)
    is terminated, and empty on success. PHI_BAD_ARG: `answer` is no assistant message, or its text
