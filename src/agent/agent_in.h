@@ -33,7 +33,6 @@ PHI__FN phi_status phi__check_tools(phi_runtime *rt, const phi_agent_desc *desc,
                                     const phi_tool *tools, size_t count);
 
 /* Writes a random UUID. */
-
 PHI__FN void phi__take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]);
 
 /* Makes an agent that works on the thread `lent`, or on its own thread if `lent` is NULL. Returns

@@ -136,8 +136,8 @@ PHI__FN phi_str phi__str_trim(phi_str s);
 /* Writes sixteen hexadecimal digits in lower case and a terminator. */
 PHI__FN void phi__hash_hex(uint64_t n, char out[17]);
 
-/* Reads sixteen digits as phi__hash_hex writes them. 0: there are fewer digits, or there is another
-   character. */
+/* Reads up to sixteen digits as phi__hash_hex writes them; the rest is ignored. Fewer digits give
+   the number that they form. 0: there is no digit, or another character is among them. */
 PHI__FN uint64_t phi__hash_of_hex(phi_str digits);
 
 /* Reads a whole decimal number. False: the text is empty, has other bytes, or has a number that is
@@ -189,7 +189,7 @@ typedef struct phi__buf {
 } phi__buf;
 
 PHI__FN void phi__buf_init(phi__buf *buf, phi_memory *memory);
-PHI__FN void phi__buf_free(phi__buf *buf);  /* calling it twice is harmless */
+PHI__FN void phi__buf_free(phi__buf *buf);  /* leaves *buf as after init */
 PHI__FN void phi__buf_clear(phi__buf *buf); /* keeps the memory, clears `failed` */
 
 /* Returns room for `more` bytes at the end. Pass the number of bytes that were written to
@@ -301,7 +301,7 @@ PHI__FN uint64_t phi__map_hash(uint64_t seed, phi_str text);
 
 /* Allocates nothing yet. */
 PHI__FN void phi__map_init(phi__map *map, phi_memory *memory);
-PHI__FN void phi__map_free(phi__map *map); /* calling it twice is harmless */
+PHI__FN void phi__map_free(phi__map *map); /* leaves *map as after init */
 
 /* Make room for one more item, or for `count` in all. False: no memory, and nothing changed. */
 PHI__FN bool phi__map_room(phi__map *map);
@@ -398,7 +398,7 @@ PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint
 
 /* Marks the slot at an index, so phi__slots_marked finds it. Change the slot's state first. */
 PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index);
-PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* false if no slot is marked */
+PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* true: maybe; false: none is */
 
 /* Removes the marks of up to `most` slots and writes their indexes to out. `most` must be at least
    PHI__SLOTS_MARKED_LEAST. Every marked slot gets its turn. A slot may have been released and taken

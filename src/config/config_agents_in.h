@@ -31,7 +31,8 @@ typedef struct phi__cfg_job {
     phi_named_agent shown; /* returned by phi_agents_at */
 } phi__cfg_job;
 
-/* A sub-agent that is shared by all references with % to the same table. */
+/* A sub-agent that is shared by references with % to the same table, if their callers are alike
+   (phi__cfg_child_alike). */
 typedef struct phi__cfg_kept {
     struct phi__cfg_kept *next;
     const phi_json *node;
@@ -54,7 +55,7 @@ typedef struct phi__cfg_maker {
     struct phi__cfg_kept *kept;
     phi_store store;    /* the store of [session]; its append is NULL if there is no store */
     bool lent;          /* the store belongs to the host */
-    bool is_kept;       /* threads are kept in a store; also set if check_only is set */
+    bool is_kept;       /* threads are kept in a store; with check_only, they would be */
     const char *thread; /* NULL or "": thread ids are the agents' names */
 } phi__cfg_maker;
 

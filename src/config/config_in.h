@@ -220,7 +220,8 @@ PHI__FN const phi__cfg_field *phi__fields_find(const phi__cfg_table *table, phi_
    must not be plain. */
 PHI__FN bool phi__fields_has(const phi__cfg_table *table, const void *taken, const char *key);
 
-/* Returns the largest value of a field's type; for seconds, the largest number of milliseconds. */
+/* Returns the largest value that a field may have in the file. For SECONDS this is a number of
+   seconds: the largest whose milliseconds fit into a uint32_t. */
 PHI__FN double phi__fields_most(const phi__cfg_field *field);
 
 /* Returns the table of a whole file, without the sections of other headers. */

@@ -126,7 +126,8 @@ typedef struct phi__io_desc {
     void (*watch_fn)(void *user_data, intptr_t fd, int want);
     void *user_data;
     uint32_t max_starts_per_step; /* default 4 */
-    uint32_t step_budget_us;      /* time after which a step starts nothing more; 0: no limit */
+    /* time after which a step starts nothing more, except its first start; 0: no limit */
+    uint32_t step_budget_us;
     /* gaps come only from phi__io_gaps_set; true while a tape is played */
     bool told_gaps;
 } phi__io_desc;
@@ -284,6 +285,8 @@ typedef struct phi__secrets {
 
 /* Makes an empty set. Call it again after a reset of the arena. */
 PHI__FN void phi__secret_init(phi__secrets *set, phi_arena *arena);
+
+/* Adds a copy of a secret to the set. A secret shorter than 8 bytes is ignored. */
 PHI__FN void phi__secret_add(phi__secrets *set, phi_str secret);
 
 /* Adds a key, and its parts if it has the form "ACCESS:SECRET:TOKEN". */
@@ -317,7 +320,7 @@ PHI__FN bool phi__secret_hide(const phi__secrets *set, char *at, size_t len, phi
 PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text);
 
 /* The functions to which a transport reports. The runtime's own functions implement
-   phi_transfer_head, _push and _end. */
+   phi_transfer_stage, _head, _push and _end. */
 typedef struct phi__transfer_port {
     phi_status (*stage)(phi_transfer transfer, phi_transfer_stage stage);
     phi_status (*head)(phi_transfer transfer, int http_status, const char *headers, size_t len);

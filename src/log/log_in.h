@@ -490,7 +490,8 @@ typedef struct phi__state_order {
     size_t max_bytes;
 } phi__state_order;
 
-/* Gets the current state of the active lane. The text is valid until the state changes. */
+/* Gets the current state of the active lane. The text is valid until the state changes.
+   PHI_NO_MEMORY. */
 PHI__FN phi_status phi__state_now(phi_thread *thread, phi_str *out);
 
 /* Applies effects in their order to the active lane, and records them in a note. Each effect is
@@ -504,7 +505,8 @@ PHI__FN phi_status phi__state_apply(phi_thread *thread, const phi__state_order *
    After PHI_BAD_ARG and PHI_NO_MEMORY nothing changed. */
 PHI__FN phi_status phi__state_set(phi_thread *thread, phi_str json, size_t max_bytes);
 
-/* Gets the state of a lane after an entry, as text in the arena. The notes must be in memory. */
+/* Gets the state of a lane after an entry, as text in the arena. The notes must be in memory.
+   PHI_NO_MEMORY. */
 PHI__FN phi_status phi__state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                    phi_arena *arena, phi_str *out);
 

@@ -115,7 +115,9 @@ PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept);
 
 /* Frees events that were popped before this step: some of them, or all. */
 PHI__FN void phi__events_release(phi_runtime *rt, bool all);
-PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* frees the agent's events */
+
+/* Frees the agent's events, also those that the host has popped. */
+PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent);
 
 /* ---- hooks.c ---- */
 enum { PHI__QUESTION_MOST = 64 }; /* maximum of open questions for an agent */
@@ -241,7 +243,8 @@ PHI__FN void phi__toolset_free(phi__toolset *set);
 
 /* Makes the tool list of a request: the set's tools in the protocol's form, with `change` applied,
    then the raw tools for this protocol. names: the names of the codec; without a codec, only the
-   name of the model's protocol. *views is in the arena. False: no memory. */
+   name of the model's protocol. *views is in the arena, or is the set's own list if the request
+   changes nothing; then it is valid until the set changes. False: no memory. */
 PHI__FN bool phi__toolset_offer(const phi__toolset *set, const phi__toolset_change *change,
                                 const phi_raw_tool *raws, size_t raw_count,
                                 const char *const names[PHI__CODEC_NAMES], phi_arena *arena,
@@ -375,7 +378,7 @@ PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait);
 PHI__FN phi__state phi__tools_make_calls(phi__run *run); /* returns TOOLS or TURN_END */
 
 /* Hashes a tool's name and arguments. White space and the order of keys do not matter. Text that is
-   not JSON is hashed as it is. The arena is reset afterwards. */
+   not JSON is hashed as it is. Memory taken from the arena is given back. */
 PHI__FN uint64_t phi__repeat_hash(phi_arena *arena, phi_str name, phi_str arguments);
 
 /* Adds a call to the window. Returns how often it is in the window, including this call. */

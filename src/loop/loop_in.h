@@ -1,6 +1,6 @@
 /* loop_in.h - the functions that loop/ offers to other rooms, by file. Its structs are in
    state_in.h.
-   Threads: only the pumping thread calls them. */
+   Threads: only the pumping thread calls them, except phi__call_pending. */
 #ifndef PHI_LOOP_LOOP_IN_H
 #define PHI_LOOP_LOOP_IN_H
 
@@ -259,9 +259,9 @@ PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size);
    older reservation is released first. False: a budget is too small; `reason` is set. */
 PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_t size);
 
-/* Pauses the run at a limit and sets *wait. Returns a state that checks the limit again when the
-   run is woken. RUN_ON: the run must not pause, or has paused long enough. The caller ends the
-   pause. */
+/* Pauses the run at a limit: releases its reservation and sets *wait. Returns a state that checks
+   the limit again when the run is woken. RUN_ON: the run must not pause, or has paused long enough.
+   RUN_LOST: no memory; *wait is false. The caller ends the pause. */
 PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait);
 
 /* Makes the common part of all requests of the agent, without items. The tools are in the

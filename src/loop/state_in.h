@@ -7,8 +7,8 @@
    compactors) may free any agent. During a step, a freed agent is taken out of every table at once
    and destroyed when the step ends. After any host callback, check agent->slot: NULL means the
    agent was freed.
-   Threads: only the pumping thread uses these structs. Other threads use only the words of slots
-   and the inbox. */
+   Threads: only the pumping thread uses these structs. Other threads use only the words of slots,
+   the inbox and rt->pump. */
 #ifndef PHI_LOOP_STATE_IN_H
 #define PHI_LOOP_STATE_IN_H
 
@@ -315,8 +315,9 @@ typedef enum phi__point {
     PHI__POINT_AGENT_LOAD_LATE = 1 << 23,
     /* The agent has another model, prompt or format, or other tools. */
     PHI__POINT_CHANGED = 1 << 24,
-    /* LOG_LEAVES: the agent's log is about to be replaced. LOG_RENEWED: the log was replaced. The
-       view in moment->fold was copied into the new log; if fold is NULL, the new log is empty. If
+    /* LOG_LEAVES: give up everything that depends on the agent's log. The log is about to be
+       replaced or shortened, or it was just replaced. LOG_RENEWED: the log was replaced. The view
+       in moment->fold was copied into the new log; if fold is NULL, the new log is empty. If
        moment->did is set, the log was replaced because memory was short. */
     PHI__POINT_LOG_LEAVES = 1 << 25,
     PHI__POINT_LOG_RENEWED = 1 << 26,

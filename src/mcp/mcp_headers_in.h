@@ -17,7 +17,8 @@
 PHI__FN bool phi__xhead_valid(const phi_json *schema, char *message, size_t size);
 
 /* Makes the headers of a call in the arena, with encoded values. Arguments that are missing or null
-   get no header. Invalid marks are skipped. PHI_BAD_ARG: an integer is too large for a double. */
+   get no header. Invalid marks are skipped. PHI_BAD_ARG: a number is not an integer, or is beyond
+   2^53 - 1 in either direction. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__xhead_of(const phi_json *schema, const phi_json *arguments,
                                  phi_arena *arena, phi_mcp_pair **out, size_t *count);
 

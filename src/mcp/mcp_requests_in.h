@@ -199,8 +199,8 @@ PHI__FN phi_status phi__post_notification(phi_mcp *mcp, const char *method, phi_
 /* Frees the notifications and answers that wait. Waiting requests stay. */
 PHI__FN void phi__post_clear(phi_mcp *mcp);
 
-/* Makes and sends a request. handshake: send it before the handshake has ended. `out` may be
-   NULL. */
+/* Makes and sends a request. handshake: send it before the handshake has ended, ahead of queued
+   messages. `out` may be NULL. */
 PHI__FN phi_status phi__req_new(phi_mcp *mcp, const phi__req_desc *desc, bool handshake,
                                 phi__req **out);
 
@@ -233,7 +233,7 @@ PHI__FN bool phi__req_fail_all(phi_mcp *mcp, phi_status status, const char *mess
 /* Ends the request without `done`. Sends notifications/cancelled if the era has it. */
 PHI__FN void phi__req_cancel(phi__req *r, const char *reason);
 
-/* Queues the request unchanged, for the next handshake. */
+/* Queues the request unchanged. It is sent again after the next handshake. */
 PHI__FN void phi__req_again(phi__req *r);
 
 PHI__FN void phi__req_progress(phi_mcp *mcp, const phi_json *params);

@@ -93,8 +93,9 @@ PHI__FN void phi__sio_free(phi__serve_stdio *stdio);
 typedef struct phi__serve_http phi__serve_http;
 
 /* True if `host`, from a request, is a loopback name, the address of the server, or one of
-   desc->allowed_hosts. Ports are ignored. With any_address, a token and no allowed_hosts, any name
-   is allowed. */
+   desc->allowed_hosts. The port in `host` is ignored, but an allowed host that is listed with a
+   port matches only with this port. With any_address, a token and no allowed_hosts, any name is
+   allowed. */
 PHI__FN bool phi__admit_host(const phi_mcp_server_desc *desc, phi_str host);
 
 /* Listens as the desc says. After a failure, phi_last_error has the message. */

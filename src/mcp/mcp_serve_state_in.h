@@ -159,7 +159,7 @@ struct phi_mcp_server {
     unsigned char key[32];    /* key for requestState */
     phi__slots slots;
     phi__list serving, clients, longs;
-    /* serving_count excludes subscriptions and tasks */
+    /* serving_count excludes subscriptions, and tasks whose work has ended */
     uint32_t serving_count, listen_count, client_count;
     uint32_t task_count;      /* tasks whose work has ended */
     uint64_t asked;           /* number of the last request to a client */

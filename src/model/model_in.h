@@ -66,7 +66,8 @@ PHI__FN const char *phi__message_read_api(phi_str protocol);
 /* Returns the word in the JSON; "" for PHI_STOP_REASON_NONE. Static. */
 PHI__FN const char *phi__message_stop_text(phi_stop_reason reason);
 
-/* True if two addresses have the same scheme, host and port, byte by byte. NULL equals "". */
+/* True if two addresses have the same scheme, user info, host and port, byte by byte; a written
+   default port differs from none. NULL equals "". */
 PHI__FN bool phi__model_same_server(const char *a, const char *b);
 PHI__FN bool phi__model_is_at(const phi_model *model, const char *address);
 

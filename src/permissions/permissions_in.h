@@ -69,7 +69,8 @@ PHI__FN phi_str phi__rules_path_of(const phi_json *root);
 /* Replaces the texts of a rule by copies. False if there is no memory. */
 PHI__FN bool phi__rules_keep(phi_arena *arena, phi_permission_rule *rule);
 
-/* Appends the host of a URL in lower case. False if `url` is no URL, or has no plain host. */
+/* Writes the host of a URL in lower case to `out`, which must be empty. False if `url` is no URL or
+   has no plain host, or if there is no memory; the text in `out` is then of no use. */
 PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out);
 
 #endif

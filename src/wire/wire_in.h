@@ -81,7 +81,7 @@ struct phi__assembly {
     uint64_t id_salt; /* set by the caller: makes invented call ids unique in a session */
     phi_str
         protocol; /* set by the caller: a static PHI_PROTOCOL_ string, copied into opaque blocks */
-    bool respond; /* set by the caller: a call of PHI_RESPOND_TOOL is the answer */
+    bool respond; /* set by the caller: the first call of PHI_RESPOND_TOOL is the answer */
     bool started;
     bool terminal;       /* the protocol's end was seen: later errors change nothing */
     bool last;           /* the protocol's last event was seen: nothing after it is read */
