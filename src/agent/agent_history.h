@@ -48,25 +48,27 @@ PHI_API phi_thread *phi_agent_thread(phi_agent agent);
    status. After any of these nothing changed. */
 PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 
-/* Describes, as text in the arena, which messages of the view the policy would send now. Each group
-   has a line that says if the group is sent, or why not. The text also names the opaque blocks that
-   the agent's protocol does not take. During a run of phi_prompt_with that has a policy, that
-   policy is used. PHI_STALE: the agent is gone; PHI_BAD_ARG: a pointer is NULL; PHI_NO_MEMORY. */
+/* Describes, as text in the arena, which messages of the view the policy would send now. With a
+   policy, each group has a line that says if the group is sent, or why not; without one, a line
+   says that all messages are sent. The text also names the opaque blocks that the agent's
+   protocol does not take. During a run of phi_prompt_with that has a policy, that policy is
+   used. PHI_STALE: the agent is gone; PHI_BAD_ARG: a pointer is NULL; PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
 
 /* Rewrites the agent's view like phi_thread_rewrite. During a run the rewrite is deferred: phi
    appends it after the run's last entry. An agent has at most one deferred rewrite: a newer one
    replaces it. PHI_EV_REWRITE reports the outcome, unless there is no memory. A duplicate does
-   nothing, and the event says so. A rewrite of entries that the agent forgot meanwhile is refused.
-   A deferred rewrite with switch_to switches lanes after the run. The run's events are still about
-   the run's own lane, but phi_thread_message_at then reads the new lane. Copied. A deferred rewrite
-   always has an op_id (phi_agent_info). A note of the log holds the rewrite (PHI_NOTE_DEFERRED). So
-   if the process ends before the run does, the next agent that opens the thread from its store
-   applies the rewrite. If rewrite is NULL, the deferred rewrite is withdrawn: it is not applied,
-   and PHI_EV_REWRITE has PHI_CANCELLED. PHI_NOT_FOUND: no rewrite is deferred. PHI_BAD_ARG: the
-   rewrite is not valid or, during a run, could never become valid. PHI_BUSY: the agent belongs to a
-   phi_run that is over, and another run uses its thread. PHI_STALE, PHI_NO_MEMORY. After any of
-   these nothing changed. */
+   nothing, and the event says so. A rewrite of entries that the agent forgot meanwhile is
+   refused. A deferred rewrite with switch_to switches lanes after the run. The run's events are
+   still about the run's own lane, but phi_thread_message_at then reads the new lane. Copied. A
+   deferred rewrite always has an op_id (phi_agent_info). A note of the log holds the rewrite
+   (PHI_NOTE_DEFERRED). So if the process ends before the run does, the next agent that opens the
+   thread from its store applies the rewrite. If rewrite is NULL, the deferred rewrite is
+   withdrawn: it is not applied, and PHI_EV_REWRITE has PHI_CANCELLED. PHI_NOT_FOUND: no rewrite
+   is deferred. PHI_BAD_ARG: the rewrite is not valid or, during a run, could never become valid.
+   PHI_BUSY: the agent belongs to a phi_run that is over, and another run uses its thread.
+   PHI_UNSUPPORTED: the runtime lacks phi_feature_deferred_rewrites. PHI_STALE, PHI_NO_MEMORY.
+   After any of these nothing changed. */
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
 
 /* Replaces the history by copies of these messages; count 0 leaves it empty. Queued events are

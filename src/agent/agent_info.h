@@ -35,9 +35,8 @@ typedef struct phi_agent_info {
        summaries for the agent. */
     phi_usage usage;
     double cost;
-    double
-        /* cache_read as a part of all input in `usage`, from 0 to 1; 0 without input */
-        cache_hit_rate;
+    /* cache_read as a part of all input in `usage`, from 0 to 1; 0 without input */
+    double cache_hit_rate;
     phi_usage run_usage;
     double run_cost;
     phi_spending spending; /* spending of this agent and of all agents below it */

@@ -37,20 +37,19 @@ typedef struct phi_preflight_desc {
 
 /* Finds what a provider would refuse, and what phi would leave out of a request. Checks the
    transcript, then the settings, then the agent, and stops at the first check that fails.
-   `message` (terminated, cut to message_size) is empty or says why.
-   PHI_OK: the transcript is accepted, each setting is sent unchanged, and no thinking is left out
-   (a model of the host gets everything).
-   PHI_BAD_ARG: an argument is missing; or the transcript has a fault, and `message` names its place
-   ("messages[3]: tool call \"x\" has no result"); or an option is not valid; or an extra is not a
-   JSON object or has a member that phi writes itself; or the agent's model cannot give the agent's
-   format.
-   PHI_UNSUPPORTED: there is no such protocol; or settings are left out or lowered, and `message`
-   lists each ("top_k is not sent; thinking is lowered to high; tool_options.raw_tools[0] is for
-   anthropic_messages"); or thinking is left out, and `message` lists each cause ("the thinking of 2
-   answers, from entry 5 on, will be left out: the tools have changed").
-   PHI_STALE: the agent is gone. PHI_NO_MEMORY. Temporary memory comes from `scratch`.
-   Threads: any, but only one thread uses `scratch` at a time; with an agent, the pumping thread.
-   This function may be called inside a callback. */
+   `message` (terminated, cut to message_size) is empty or says why. PHI_OK: the transcript is
+   accepted, each setting is sent unchanged, and no thinking is left out (a model of the host
+   gets everything). PHI_BAD_ARG: an argument is missing; or the transcript has a fault, and
+   `message` names its place ("messages[3]: tool call \"x\" has no result"); or an option is not
+   valid; or an extra is not a JSON object or has a member that phi writes itself; or the agent's
+   model cannot give the agent's format. PHI_UNSUPPORTED: there is no such protocol; or settings
+   are left out or lowered, and `message` lists each ("top_k is not sent; thinking is lowered to
+   high; tool_options.raw_tools[0] is for anthropic_messages"); or thinking is left out, and
+   `message` lists each cause ("the thinking of 2 answers, from entry 5 on, will be left out: the
+   tools have changed"). PHI_STALE: the agent is gone. PHI_NO_MEMORY. Temporary memory comes from
+   `scratch`, which is reset before the call returns. Threads: any, but only one thread uses
+   `scratch` at a time; with an agent, the pumping thread. This function may be called inside a
+   callback. */
 PHI_API phi_status phi_preflight(const phi_preflight_desc *desc, phi_arena *scratch, char *message,
                                  size_t message_size);
 

@@ -13,9 +13,9 @@
 extern "C" {
 #endif
 
-/* A handle to a request and its outcome. The handle becomes stale when phi_response_free frees it;
-   when the agent is freed or reset, gets other messages or begins a session; when the agent has
-   PHI_RESPONSES_KEPT newer responses; or when a later run forgets older entries
+/* A handle to a request and its outcome. The handle becomes stale when phi_response_free frees
+   it; when the agent is freed or reset, its messages are replaced, or it begins a session; when
+   the agent has PHI_RESPONSES_KEPT newer responses; or when a later run forgets older entries
    (phi_agent_desc.memory.at_limit). */
 typedef struct phi_response {
     phi_runtime *rt;

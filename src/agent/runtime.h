@@ -18,7 +18,7 @@ typedef struct phi_runtime_desc {
     /* room for calls from other threads, allocated at the start (default 64 KiB) */
     size_t inbox_bytes;
     uint32_t step_budget_us; /* time for the work of one phi_step, by the clock (default 250) */
-    /* the most bytes of answers and kept results that one phi_step handles (default 65,536) */
+    /* phi_step stops after about this many bytes of answers and kept results (default 65,536) */
     uint32_t step_budget_bytes;
     uint32_t max_connections;     /* requests above this number wait (default 64) */
     uint32_t max_starts_per_step; /* transfers and processes that one phi_step starts (default 4) */

@@ -86,11 +86,12 @@ typedef struct phi_restore_desc {
 } phi_restore_desc;
 
 /* Makes the agents of a text from phi_runtime_snapshot, or the one agent of a text from
-   phi_agent_snapshot. World facts in the text, for all agents and for groups, replace those of the
-   runtime. Agents that the runtime already has stay. On failure the agents made so far are freed
-   and facts are as before, but threads that these agents began in stores remain there. (A call
-   inside a callback, or with a missing argument, changes nothing.) Each call makes at least one
-   agent. PHI_BUSY: call again with the same arguments; until then the runtime is paused, as during
+   phi_agent_snapshot. World facts in the text, for all agents and for groups, replace those of
+   the runtime. Agents that the runtime already has stay. On failure the agents made so far are
+   freed and facts are as before, but threads that these agents began in stores remain there.
+   (Nothing changes if an argument is missing, or after PHI_MISUSE because of a callback, a
+   running phi_runtime_snapshot or another text.) Each call makes at least one agent. PHI_BUSY:
+   call again with the same arguments; until then the runtime is paused, as during
    phi_runtime_snapshot. To give up, call it with an empty text. *agents, in the arena, has the
    agents by index; rt is NULL for an agent that was left out. PHI_OK: all agents are made.
    PHI_MISUSE, PHI_PARSE, PHI_UNSUPPORTED, PHI_NO_MEMORY and others are as for phi_agent_restore;

@@ -25,12 +25,12 @@ typedef struct phi_summary_desc {
     uint64_t chunk_tokens;
 } phi_summary_desc;
 
-/* Returns a compactor for phi_agent_desc.compactor. The model sums up the messages that phi's own
-   plan would sum up or leave out. Its summary is one message, in the place of the last of these
-   messages. Messages that the plan keeps stay. phi uses its own plan instead if the model fails or
-   writes nothing or too much, if the summary saves nothing, or if the window is full before the
-   summary is done. Ownership: desc and its pointers are borrowed until all agents made with it are
-   freed; NULL: all defaults. */
+/* Returns a compactor for phi_agent_desc.compactor. The model sums up the messages that phi's
+   own plan would sum up or leave out. Its summary is one message, in the place of the last of
+   these messages. Messages that the plan keeps stay. phi uses its own plan instead if the model
+   fails or writes nothing or too much, if the summary saves nothing, or if the view exceeds
+   compact_at_pct of the window before the summary is done. Ownership: desc and its pointers are
+   borrowed until all agents made with it are freed; NULL: all defaults. */
 PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
 
 /* Begins to sum up the messages in view from entry from_seq to entry to_seq, both included. One

@@ -1,27 +1,24 @@
 /* config.h - configuration files: TOML, YAML or JSON that declares agents.
 
-       phi_config_desc from = PHI_ZERO;
-       from.path = "agent.toml";
-       from.environment = true;                       // ${NAME} is a variable of the process
-       phi_config *config = phi_config_load(&from);
-       phi_agents *agents = phi_agents_from_config(rt, config, NULL);   // config_agents.h
-       for (i = 0; (problem = phi_agents_problem_at(agents, i)) != NULL; i++) show(problem);
+   phi_config_desc from = PHI_ZERO; from.path = "agent.toml"; from.environment = true;
+   // ${NAME} is a variable of the process phi_config *config = phi_config_load(&from); phi_agents
+   *agents = phi_agents_from_config(rt, config, NULL);   // config_agents.h for (i = 0; (problem =
+   phi_agents_problem_at(agents, i)) != NULL; i++) show(problem);
 
    A file is read and checked as a whole. Every fault is added to a list of problems, with its file,
-   line, column, field, value and the expected values. Faults are errors, except for an unknown
-   field: its problem is a warning that names the nearest known field. docs/configuration.md lists
-   every section and field.
+   line, column, field, value and the expected values. Most faults are errors. An unknown field is a
+   warning with the nearest known name, if one is near, and doubtful values are warnings, too.
+   docs/configuration.md lists every section and field.
 
    ${NAME} in a text is replaced by the value of the variable. ${NAME:-text} is replaced by `text`
-   if the variable is not set. $${ means ${. Only values are replaced, after the file was parsed: a
-   value never becomes syntax, and comments are not looked at. A field that expects a number or a
-   bool also accepts a text that holds one. Messages never show the value of a variable or a secret:
-   a problem shows the variable's name as written in the file, and "****" for a secret.
+   if the variable is not set or is empty. $${ means ${. Only values are replaced, after the file
+   was parsed: a value never becomes syntax, and comments are not looked at. A field that expects a
+   number or a bool also accepts a text that holds one. Messages never show the value of a variable
+   or a secret: a problem shows the variable's name as written in the file, and "****" for a secret.
 
-   Loading waits for the disk, so do it at start-up.
-   Ownership: a config owns all its memory, from its own allocator. Every string it returns is valid
-              until phi_config_free.
-   Threads:   one at a time. */
+   Loading waits for the disk, so do it at start-up. Ownership: a config owns all its memory,
+   from its own allocator. Every string it returns is valid until phi_config_free. Threads:   one
+   at a time. */
 #ifndef PHI_CONFIG_CONFIG_H
 #define PHI_CONFIG_CONFIG_H
 
@@ -63,9 +60,9 @@ typedef struct phi_config_desc {
     uint32_t max_problems; /* max. problems kept (default 1,000) */
 } phi_config_desc;
 
-/* Reads and checks a file. Returns NULL only if there is no memory for the config itself. A config
-   can be used if no problem is an error; otherwise phi_agents_step returns the status of the first
-   error. */
+/* Reads and checks a file. Returns NULL if desc is NULL, or if there is no memory for the config
+   itself. A config can be used if no problem is an error; otherwise phi_agents_step returns the
+   status of the first error. */
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc);
 PHI_API void phi_config_free(phi_config *config); /* NULL is harmless */
 

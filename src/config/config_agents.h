@@ -96,8 +96,9 @@ PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *co
    is freed and phi_last_error says PHI_MISUSE. */
 PHI_API void phi_agents_free(phi_agents *agents);
 
-/* Does a bounded amount of work. PHI_BUSY: call phi_step, then phi_agents_step again. PHI_OK: all
-   agents exist. Any other status is final: no agent exists, and the problems say why. */
+/* Does a bounded amount of work. PHI_BUSY: call phi_step, then phi_agents_step again. PHI_OK:
+   all agents exist. PHI_MISUSE: called inside a callback; call it again outside. Any other
+   status is final: no agent exists, and the problems say why. */
 PHI_API phi_status phi_agents_step(phi_agents *agents);
 
 /* Returns an error or a warning, or NULL past the last. Problems of the config come first, as in
@@ -125,9 +126,10 @@ PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t in
    of `from` and new agents of `to` stay as they are. An agent of `to` with a store keeps its own
    thread: for such a file, free the old agents first, then load it again.
 
-   If this fails, nothing changes, and phi_last_error has a message. PHI_MISUSE: inside a callback,
-   or phi_agents_step(to) has not returned PHI_OK. PHI_BAD_ARG: `to` and `from` are the same, belong
-   to two runtimes, or one is NULL. Also PHI_NO_MEMORY and the statuses of phi_agent_restore. */
+   If this fails, nothing changes. PHI_MISUSE: inside a callback, or phi_agents_step(to) has not
+   returned PHI_OK. PHI_BAD_ARG: `to` and `from` are the same, belong to two runtimes, or one is
+   NULL. Also PHI_NO_MEMORY and the statuses of phi_agent_restore. Except after PHI_BAD_ARG,
+   phi_last_error has a message. */
 PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from);
 
 /* Sets *out to the model of an alias or a reference, such as ":fast" or "{{provider.openai}}", for

@@ -19,8 +19,8 @@ typedef struct phi_transfer {
     uint32_t index, gen;
 } phi_transfer;
 
-/* The request to send. The runtime owns it, from `open` until phi_transfer_end, cancel or
-   release. */
+/* The request to send. The runtime owns it. It is valid from `open` until phi_transfer_end, cancel
+   or release returns. */
 typedef struct phi_request phi_request;
 
 /* A header. Both strings end with a zero byte. */
@@ -64,7 +64,8 @@ struct phi_transport {
     void (*pump)(void *user_data);
     void *user_data;
     /* Called instead of cancel when phi has read the last event of an answer. The transport may
-       still read the rest of the body by itself to keep the connection. NULL: cancel is called. */
+       still read the rest of the body by itself to keep the connection, but must not push any
+       more after release returns. NULL: cancel is called. */
     void (*release)(void *user_data, phi_transfer transfer);
 };
 

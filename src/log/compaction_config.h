@@ -20,9 +20,10 @@ typedef struct phi_compaction_config {
     uint64_t max_context_tokens; /* (default: the model's window; without an agent 100,000) */
     /* (default: an estimate of the agent's prompt, tools and format; without an agent 4,000) */
     uint64_t system_prompt_tokens;
-    /* the part of the window that may be used (0 to 1; default 0.9) */
+    /* the part of the window that the view may fill (0 to 1; default 0.9) */
     double compact_at_pct;
-    /* a compaction begins when less than this part of the window is left (0 to 1; default 0.05) */
+    /* a compaction begins when less than this part of the window is left below compact_at_pct, so
+       by default at 0.85 of the window (0 to 1; default 0.05) */
     double budget_threshold_pct;
     phi_compaction_scope scope;
     uint32_t scope_runs;       /* (default 3; UINT32_MAX: all; PHI_COMPACTION_NO_RUNS) */

@@ -44,9 +44,11 @@ typedef struct phi_policy {
     /* the most messages to send; this limit applies after max_turns and never cuts the newest turn
        (default: no limit) */
     uint32_t max_messages;
-    uint32_t max_turns;       /* number of newest turns that are sent (default: no limit) */
-    uint32_t keep_last_turns; /* number of newest turns that are always sent (default 3) */
-    bool keep_no_turns;       /* only the newest turn is protected, whatever keep_last_turns says */
+    uint32_t max_turns; /* the most turns to send, the newest ones (default: no limit) */
+    /* number of newest turns that the budget cannot leave out; max_turns and max_messages can
+       (default 3) */
+    uint32_t keep_last_turns;
+    bool keep_no_turns; /* only the newest turn is protected, whatever keep_last_turns says */
     phi_summaries summaries;
     /* the role of a summary: PHI_ROLE_USER (the default) or _ASSISTANT */
     phi_role summary_role;

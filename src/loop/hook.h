@@ -43,8 +43,8 @@ typedef enum phi_hook_point {
     PHI_HOOK_BEFORE_TOOL = 1 << 6,
     /* Fields: tool_name, tool_call_id, is_error, message (the result). */
     PHI_HOOK_AFTER_TOOL = 1 << 7,
-    /* Fields: tool_name, tool_call_id, text; message if it comes from phi_call_update. DENY: no
-       event. This hook cannot wait: PHI_WAIT counts as PHI_DENY. */
+    /* Fields: tool_name, tool_call_id, text; message if phi_call_update gave more than a text,
+       else NULL. DENY: no event. This hook cannot wait: PHI_WAIT counts as PHI_DENY. */
     PHI_HOOK_BEFORE_TOOL_UPDATE = 1 << 8,
     PHI_HOOK_AFTER_TOOL_UPDATE = 1 << 9, /* the same fields, after the event; cannot wait */
     PHI_HOOK_ON_ERROR = 1 << 10,   /* fields: text, failure; a model call has finally failed */
@@ -78,7 +78,8 @@ typedef struct phi_hook {
     phi_hook_point point;
     phi_agent agent;
     phi_ticket ticket; /* for phi_decide, if the hook returns PHI_WAIT */
-    /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: true in a second call, after phi_decide or the deadline */
+    /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: true if phi calls the hook once more after its wait was
+       allowed or ran out; false in the calls that ask_again causes */
     bool decided;
     uint64_t seq; /* the `seq` of the last event that the runtime queued before this call */
     phi_str loop_id;

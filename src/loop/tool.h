@@ -183,9 +183,10 @@ typedef struct phi_tool_result {
 
 /* Finishes a call with a result. Pumping thread only. PHI_STALE: the call is finished already,
    nothing changes. PHI_BAD_ARG: a block is of a kind that results cannot have, a block lacks its
-   data, or the effects are not valid; phi_last_error names the fault, and the call keeps waiting.
-   PHI_NO_MEMORY: the result is not used. The call keeps waiting, or it fails with a message about
-   the lack of memory. */
+   data, the effects are not valid, or text and content are both given; phi_last_error names the
+   fault, and the call keeps waiting. PHI_UNSUPPORTED: there are effects, but the runtime lacks
+   phi_feature_tool_state; the call keeps waiting. PHI_NO_MEMORY: the result is not used. The
+   call keeps waiting, or it fails with a message about the lack of memory. */
 PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result);
 
 /* phi_call_update reports a part of the result while the tool runs (PHI_EV_TOOL_UPDATE).

@@ -65,10 +65,11 @@ typedef struct phi_mcp_root {
 
 /* Events of a connection. */
 typedef enum phi_mcp_event_kind {
-    PHI_MCP_EV_STATE = 1,        /* the state has changed; text: the reason, or for READY the era */
-    PHI_MCP_EV_LOG,              /* name: the level; text: the message as JSON text */
-    PHI_MCP_EV_TOOLS,            /* the list of tools has changed; text: "+a -b ~c" */
-    PHI_MCP_EV_TOOL_CHANGED,     /* name: a tool; before: its old definition; text: the new one */
+    PHI_MCP_EV_STATE = 1, /* the state has changed; text: the reason, or for READY the era */
+    PHI_MCP_EV_LOG,       /* name: the level; text: the message as JSON text */
+    PHI_MCP_EV_TOOLS,     /* the list of tools has changed; text: "+a -b ~c" */
+    /* name: the server's name of a tool; before: its old definition; text: the new one */
+    PHI_MCP_EV_TOOL_CHANGED,
     PHI_MCP_EV_RESOURCES,        /* the list of resources has changed */
     PHI_MCP_EV_RESOURCE_UPDATED, /* name: URI of the resource */
     PHI_MCP_EV_PROMPTS,          /* the list of prompts has changed */
@@ -89,7 +90,8 @@ typedef struct phi_mcp_desc {
     const char *const *argv;
     const char *url; /* http or https */
 
-    /* the next fields are only for argv */
+    /* The next fields are only for argv. But the three fields about restarts also apply to a url
+       with the HTTP transport of 2024-11-05, whose lost stream counts as an exit. */
     const char *const *env; /* "NAME=value", NULL-ended, added to the host's (default: none) */
     bool hide_keys;         /* leave out the host's variables whose names look like keys */
     const char *cwd;        /* (default: the host's) */
@@ -180,7 +182,8 @@ typedef struct phi_mcp_send_desc {
    phi_mcp_cancel. PHI_MISUSE: the connection is not ready. PHI_FULL: 4,096 requests are under
    way. */
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, uint64_t *id);
-/* Ends a request of phi_mcp_send or phi_mcp_get without its callback. Ignores unknown ids. */
+/* Ends a request of phi_mcp_send or phi_mcp_get without its callback, and tells the server. Ignores
+   unknown ids. */
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id);
 
 #ifdef __cplusplus

@@ -96,12 +96,12 @@ PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint6
 
 typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str message);
 
-/* Watches a resource; if `on` is false, stops watching it. PHI_MCP_EV_RESOURCE_UPDATED reports each
-   change, also after a restart of the server. `done` may be NULL. `done` is called once: after the
-   server's answer, or in the era 2026-07-28 after the stream for all watched resources was opened.
-   `done` is not called if the resource was watched already, or if `on` is false. Returns the
-   statuses of phi_mcp_get, but PHI_FULL means that 256 resources are watched already.
-   PHI_NOT_FOUND: `on` is false, but the resource is not watched. */
+/* Watches a resource; if `on` is false, stops watching it. PHI_MCP_EV_RESOURCE_UPDATED reports
+   each change, also after a restart of the server. `done` may be NULL. `done` is called once:
+   after the server's answer, or in the era 2026-07-28 after the stream for all watched resources
+   was opened. `done` is not called if the resource was watched already, or if `on` is false.
+   Returns the statuses of phi_mcp_get. PHI_FULL also means that 256 resources are watched
+   already. PHI_NOT_FOUND: `on` is false, but the resource is not watched. */
 PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp_done_fn done,
                                  void *user_data);
 

@@ -46,10 +46,10 @@ typedef struct phi_mcp_key {
     const char *algorithm; /* algorithm of JSON Web Signatures: "ES256", "RS256"... */
     const char *id;        /* "kid" in the signature's header (default: none) */
     const char *jwk;       /* public key, a JSON object; dpop_key needs it */
-    /* Writes a raw signature of `bytes` (for ES256: r and s, 64 bytes, not DER) and its length, at
-       most PHI_MCP_SIGNATURE. Called on the pumping thread, in phi_step or a call that sends. Must
-       not free the connection. Any other status than PHI_OK ends the authorization or the
-       request. */
+    /* Writes a raw signature of `bytes` (for ES256: r and s, 64 bytes, not DER) and its length,
+       at most PHI_MCP_SIGNATURE. Called on the pumping thread, in phi_step or a call that sends.
+       Must not free the connection. Any other status than PHI_OK ends the authorization or the
+       request with that status. */
     phi_status (*sign)(void *user_data, phi_str bytes, unsigned char *signature, size_t *len);
     void *user_data;
 } phi_mcp_key;
@@ -66,8 +66,8 @@ typedef struct phi_mcp_assertion {
 /* Zero means default for every field. */
 struct phi_mcp_oauth_desc {
     /* Called in phi_step with a URL to open in the person's browser. The URL is valid during the
-       call and should not be logged. Any other status than PHI_OK ends the authorization. NULL:
-       only tokens from the store are used. */
+       call and should not be logged. Any other status than PHI_OK ends the authorization with
+       that status. NULL: only tokens from the store are used. */
     phi_status (*open_browser_fn)(void *user_data, const char *url);
     void *user_data;
     phi_mcp_grant grant; /* (default: PERSON; the other two need no open_browser_fn) */
@@ -102,7 +102,7 @@ struct phi_mcp_oauth_desc {
        If neither this field nor the challenge has scopes, phi asks for all scopes that the server
        supports (default: none). */
     const char *scope;
-    bool no_offline_access; /* never ask for "offline_access" */
+    bool no_offline_access; /* do not add "offline_access" (default: added if supported) */
 
     /* phi listens at http://127.0.0.1:{port}/callback for the redirect. 0: any port, preferably the
        port of the last registration. -1: phi does not listen; the host receives the redirect at

@@ -204,10 +204,11 @@ enum {
     PHI_MCP_SERVE_PROMPTS = 4
 };
 
-/* For each bit in `lists`, replaces the server's list by the list in `desc`. Ignores other fields
-   of `desc`. The new lists are borrowed as the first ones were. Clients get a notification. Calls
-   under way continue. A list that was NULL in the first desc is never offered. PHI_BAD_ARG: as for
-   phi_mcp_serve; nothing changed. */
+/* For each bit in `lists`, replaces the server's list by the list in `desc`. Ignores other
+   fields of `desc`. The new lists are borrowed as the first ones were. Clients get a
+   notification. Calls under way continue. A list that was NULL in the first desc is never
+   offered; resources and templates count as one list here. PHI_BAD_ARG: as for phi_mcp_serve;
+   nothing changed. */
 PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_server_desc *desc,
                                       uint32_t lists);
 /* Tells subscribed clients that a resource has changed. */

@@ -3,7 +3,7 @@
    A model sees a tool as "{name_prefix}__{name}", with changes if a provider's rules need them.
    Calls to the server use the server's own name of the tool. Keywords of an input schema that phi
    cannot check move into descriptions. A tool is left out, with PHI_MCP_EV_WARNING, if its schema
-   is too large or malformed, or if its references lead too far.
+   is too large or malformed, if its references lead too far, or if its name is taken.
 
    The model gets a result's texts, images and audio, and binary resources that are images, audio or
    PDFs. Links and other resources become a line with their type and size. Structured content is

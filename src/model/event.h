@@ -34,10 +34,11 @@ typedef enum phi_event_kind {
     PHI_EV_TURN_END,
     /* message: a user message, a tool result, or an answer that is still empty */
     PHI_EV_MESSAGE_START,
-    PHI_EV_TEXT,           /* text: new bytes of the answer; partial: the block's text so far */
-    PHI_EV_THINKING,       /* like PHI_EV_TEXT, for the model's thinking */
-    PHI_EV_TOOL_ARGUMENTS, /* like PHI_EV_TEXT, for a call's arguments: a piece of JSON text */
-    PHI_EV_MESSAGE_END,    /* message: complete, as in the log */
+    PHI_EV_TEXT,     /* text: new bytes of the answer; partial: the block's text so far */
+    PHI_EV_THINKING, /* like PHI_EV_TEXT, for the model's thinking */
+    /* like PHI_EV_TEXT, for a call's arguments: a piece of JSON text, cut at any place */
+    PHI_EV_TOOL_ARGUMENTS,
+    PHI_EV_MESSAGE_END, /* message: complete, as in the log */
     /* call, tool_call_id, tool_name, arguments (if arguments.at is NULL, the call is skipped).
        Calls with wrong arguments or of an unknown tool have this event, too; their TOOL_END is an
        error. A call that a hook denied has neither TOOL_START nor TOOL_END: its result is a
@@ -158,7 +159,7 @@ typedef struct phi_event {
     uint32_t turn_index, block_index;
     phi_trigger trigger; /* in TURN_START */
     bool is_error;       /* in TOOL_END and SUBAGENT_END */
-    phi_call call;       /* in TOOL_... events */
+    phi_call call;       /* in TOOL_... events, and in DECISION if it is about a tool call */
     phi_str tool_call_id, tool_name, arguments;
     phi_str text, partial;
     /* In MESSAGE_..., TURN_END, AGENT_END, TOOL_UPDATE, TOOL_END and RETRACT. In deltas: the whole

@@ -103,12 +103,14 @@ typedef struct phi_message {
     /* The fields from here to error_message are only in assistant messages. */
     phi_stop_reason stop_reason;
     phi_str raw_stop_reason; /* as the provider sent it; not in the JSON */
-    /* model, provider and protocol that answered; protocol: PHI_PROTOCOL_..., or empty */
+    /* model, provider and protocol of the request, whatever name the server gives to the model;
+       protocol: PHI_PROTOCOL_..., or empty */
     phi_str model, provider, protocol;
     phi_usage usage;
     phi_str error_message;
-    /* The fields from here to details are only in tool results. But an assistant message may have
-       Anthropic's diagnostics in `details` (docs/caching.md). */
+    /* The fields from here to details are in tool results. Two other messages may have `details`: a
+       user message with the id and refs of its request (phi_prompt_desc), and an assistant message
+       with Anthropic's diagnostics (docs/caching.md). */
     phi_str tool_call_id, tool_name;
     bool is_error;
     phi_str details; /* JSON text for the host, or empty; not in the JSON, never sent to a model */

@@ -1,18 +1,17 @@
 /* adaptive.h - Adaptive: chooses a strategy for each prompt by its words.
 
-   Adaptive looks for whole words, in any letter case. The first row that has a word of the prompt
-   decides, and Adaptive takes the first available strategy of this row:
-       puzzle, riddle, refine...             trm, tot
-       combine, synthesize, graph...         got, tot
-       search, fetch, calculate, use...      react
-       explore, alternatives, compare...     aot, tot, got
-   If none of these words occurs, the complexity of the prompt decides, a number from 0 to 1:
-       0.3 * min(words / 100, 1) + 0.2 * min(sentences / 5, 1) +
-       0.3 * min(keywords / 3, 1) + 0.2 * min((questions + constraints) / 5, 1)
-   Below 0.3, Adaptive takes cod or cot. Above 0.7, Adaptive takes aot, tot or got. In all other
-   cases, and if none of these strategies is available, Adaptive takes `default_strategy`. "react"
-   is one model call in the conversation with the agent's tools. A run with tools takes only
-   "react", or "tot" with `tools` set, because the other strategies cannot use tools. */
+   Adaptive looks for whole words, in any letter case. The first row that has a word of the
+   prompt decides, and Adaptive takes the first available strategy of this row: puzzle, riddle,
+   refine...             trm, tot combine, synthesize, graph...         got, tot search, fetch,
+   calculate, use...      react explore, alternatives, compare...     aot, tot, got If none of
+   these words occurs, the complexity of the prompt decides, a number from 0 to 1: 0.3 *
+   min(words / 100, 1) + 0.2 * min(sentences / 5, 1) + 0.3 * min(keywords / 3, 1) + 0.2 *
+   min((questions + constraints) / 5, 1) Below 0.3, Adaptive takes cod or cot. Above 0.7,
+   Adaptive takes aot, tot or got. In all other cases, and if none of these strategies is
+   available, Adaptive takes `default_strategy`. "react" is one model call in the conversation
+   with the agent's tools. A run with tools takes only "react", or "tot" with `tools` set,
+   because the other strategies cannot use tools. If `strategy` is set, that strategy is taken in
+   every case. */
 #ifndef PHI_ORCHESTRATE_ADAPTIVE_H
 #define PHI_ORCHESTRATE_ADAPTIVE_H
 

@@ -29,7 +29,7 @@ typedef struct phi_aot_options {
     size_t example_count;
     bool implicit_answer;   /* also accepts a solution without an answer line */
     uint32_t max_tokens;    /* output tokens (default 2,048) */
-    bool agent_temperature; /* send the agent's temperature, not `temperature` */
+    bool agent_temperature; /* send the agent's temperature (or none), not `temperature` */
     double temperature;     /* temperature of the call (default 0.0) */
     uint32_t timeout_ms;    /* timeout of the call (default: phi_strategy_desc.call_timeout_ms) */
 } phi_aot_options;

@@ -69,7 +69,8 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent_desc *desc);
 
    PHI_BAD_ARG: the name is missing or the task is empty. PHI_MISUSE: the runtime is closing, the
    parent is the agent of a phi_run, or task is NULL inside a callback. Also PHI_STALE,
-   PHI_NO_MEMORY and the errors of phi_agent_new. After an error, no child has begun. */
+   PHI_NO_MEMORY and the errors of phi_agent_new. If a call with a task fails, no child has
+   begun. If a call without a task fails, the children that did not fail continue. */
 PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent_desc *desc, const char *task,
                              phi_agent *child);
 

@@ -3,7 +3,8 @@
        {id}.json         a document, as it was saved
        {id}.jsonl        a thread: a header line, then one line for each entry, with a check value
        {id}.json.lock    locked while a document is written; stays when the document is removed
-       {id}.jsonl.lock   exists only while a thread is locked or written
+       {id}.jsonl.lock   locked while a thread is locked or written, then removed; after a crash the
+                         file may stay, without a lock
 
    A document normally has a member "agent_id" at its top level, in the first 64 KiB. If it has
    none, the file has an extra first line, {"phi_agent_id":"..."}, which load leaves out. A line of

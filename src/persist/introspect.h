@@ -41,14 +41,15 @@ typedef struct phi_describe {
 } phi_describe;
 
 /* Describes a thread for people: two lines of figures, then a line for each entry, oldest first.
-   The line of a message says if the message is shown in the lane's view, was replaced by a rewrite,
-   or is hidden. The wording may change. A line has at most four calls or spans, and names are cut
-   to 80 bytes. Control characters are written as "\n" or "\x1b".
-   *out gets the text, in the arena. If out is NULL, only the figures are computed; this needs no
-   arena and reads no entry. *figures, if figures is not NULL, gets the figures of the lane's view.
-   If `describe` is NULL, the defaults are used. PHI_NOT_FOUND: there is no such lane. PHI_BAD_ARG:
-   an argument is missing. Otherwise PHI_NO_MEMORY or the status of phi_thread_entry. After any of
-   these *out and *figures are unchanged. */
+   The line of a message says if the message is shown in the lane's view, was replaced by a
+   rewrite, or is hidden. The wording may change. A line has at most four calls or spans, and
+   names are cut to 80 bytes. Control characters are written as "\n" or "\x1b". *out gets the
+   text, in the arena. If out is NULL, only the figures are computed; this needs no arena and
+   reads no entry. *figures, if figures is not NULL, gets the figures of the lane's view. If
+   `describe` is NULL, the defaults are used. PHI_NOT_FOUND: there is no such lane, or the
+   entries before `before` are forgotten. PHI_BAD_ARG: an argument is missing. Otherwise
+   PHI_NO_MEMORY or the status of phi_thread_entry. After any of these *out and *figures are
+   unchanged. */
 PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
                                        phi_arena *arena, phi_str *out, phi_lane_figures *figures);
 

@@ -107,9 +107,9 @@ PHI_API phi_status phi_thread_sync(phi_thread *thread, char *message, size_t mes
 /* Writes a thread as JSON Lines into the arena: a header line, then one line for each entry.
    Returns PHI_OK, PHI_BAD_ARG (a pointer is NULL), PHI_NO_MEMORY or the store's status. */
 PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out);
-/* Reads a text made by phi_thread_to_json into an empty thread. PHI_MISUSE: the thread has entries
-   already or is in use; nothing changed. After PHI_PARSE and PHI_NO_MEMORY the thread is empty and
-   in no store. On failure *error (if error is not NULL) has the line. */
+/* Reads a text made by phi_thread_to_json into an empty thread. PHI_MISUSE: the thread has
+   entries already or is in use; nothing changed. After PHI_PARSE and PHI_NO_MEMORY the thread is
+   empty and in no store, and *error (if error is not NULL) has the line. */
 PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, phi_parse_error *error);
 
 #ifdef __cplusplus

@@ -26,19 +26,18 @@ extern "C" {
 #define PHI_SESSION_ROOTS_GO_ON 1u
 
 /* Appends the messages of a loop and its ancestors to a thread, oldest first, and applies their
-   blocks. If loop_id is empty, takes the last loop with messages or a block. The view is then:
-   - for the loop itself, if it has a block: the turns of keep_first, keep_compacted, keep_recent,
-     and the turns added after the block was made. No turn is loaded twice, because keep_first
-     ends where the next section begins;
-   - for an earlier loop in scope with a block: only its keep_compacted, if there is one;
-   - for a loop in scope without a block: all its messages;
-   - for loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens set the scope.
-     If config is NULL, 3 earlier loops are in scope. A scope_runs of UINT32_MAX means all earlier
-     loops, PHI_COMPACTION_NO_RUNS means none. Loops with neither messages nor a block do not count.
-     With a scope in tokens, the loop that would exceed the limit is beyond the scope. If counter is
-     NULL, tokens are estimated.
-   Messages that prunes removed are not in view. PrunApplied events of the loop and its ancestors
-   name these messages by timestamp. A prune's memo replaces the first message of the prune.
+   blocks. If loop_id is empty, takes the last loop with messages or a block. The view is then: -
+   for the loop itself, if it has a block: the turns of keep_first, keep_compacted, keep_recent, and
+   the turns added after the block was made. No turn is loaded twice, because keep_first ends where
+   the next section begins; - for an earlier loop in scope with a block: only its keep_compacted, if
+   there is one; - for a loop in scope without a block: all its messages; - for loops beyond the
+   scope: nothing. config->scope, scope_runs and scope_tokens set the scope. If config is NULL, 3
+   earlier loops are in scope. A scope_runs of UINT32_MAX means all earlier loops,
+   PHI_COMPACTION_NO_RUNS means none. Loops with neither messages nor a block do not count. With a
+   scope in tokens, the loop that would exceed the limit is beyond the scope. If counter is NULL,
+   tokens are estimated. Messages that prunes removed are not in view. PrunApplied events of the
+   loop and its ancestors name these messages by timestamp. A prune's memo replaces the first
+   message of the prune.
 
    All messages of these loops are appended, also those not in view. Up to two rewrites follow: a
    prune, and a compaction for blocks and scope. If both are revoked, all messages are in view. The
@@ -47,10 +46,10 @@ extern "C" {
    without an appended message is logged first, as a LOOP_START and a LOOP_END, so that later runs
    of the session on this thread get new loop ids.
 
-   PHI_BUSY: a run uses the thread. PHI_BAD_ARG: an argument is bad, or the thread does not accept
-   one of the messages; `message` (may be NULL) then names it. PHI_NOT_FOUND: no such loop.
-   PHI_NO_MEMORY or the store's status: entries appended before the failure stay, but there are no
-   rewrites. */
+   PHI_BUSY: a run uses the thread. PHI_BAD_ARG: an argument is bad, or the thread does not
+   accept one of the messages; `message` (may be NULL) then names it. PHI_NOT_FOUND: no such
+   loop. PHI_NO_MEMORY or the store's status: entries appended before the failure stay, also a
+   prune; the compaction is missing. */
 PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loop_id,
                                          uint32_t flags, const phi_compaction_config *config,
                                          const phi_token_counter *counter, phi_thread *thread,

@@ -126,7 +126,8 @@ PHI_API phi_json *phi_json_next(phi_json_iter *it);
 /* ---- building ---- */
 
 /* Return a new node; NULL: no memory, or arena is NULL. Strings are copied. Bytes that are not
-   UTF-8 are kept, and replaced when written. A double that is not finite is written as null. */
+   UTF-8 are kept, and replaced when written. A double that is not finite is kept in the tree,
+   and written as null. */
 PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value);
 PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value);
 PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value);
@@ -157,7 +158,7 @@ PHI_API phi_json *phi_json_remove(phi_json *object, const char *key);
 /* Writes a tree into the arena. *out is terminated; its length does not include the terminator. A
    double is written in the shortest form that reads back as the same value. NaN and infinities are
    written as null, and bytes that are not UTF-8 as U+FFFD. PHI_TOO_BIG: nested deeper than
-   PHI_JSON_MAX_DEPTH. Otherwise PHI_OK or PHI_NO_MEMORY. */
+   PHI_JSON_MAX_DEPTH. PHI_BAD_ARG: arena or out is NULL. Otherwise PHI_OK or PHI_NO_MEMORY. */
 PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
 

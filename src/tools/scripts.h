@@ -64,7 +64,7 @@ typedef struct phi_script {
     /* At the credential point: only models with the scheme, host and port of this address; "" means
        models without an address (default: all models). */
     const char *server;
-    uint32_t timeout_ms; /* for this script; may be PHI_UNLIMITED (default: the set's) */
+    uint32_t timeout_ms; /* from this script's start; PHI_UNLIMITED (default: the set's) */
     phi_script_failure on_failure;
 } phi_script;
 
@@ -87,9 +87,10 @@ PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, phi_parse_err
 PHI_API void phi_scripts_free(phi_scripts *scripts); /* NULL is harmless */
 
 /* Puts the scripts before the hook of an agent's desc: sets hook_fn, hook_points and
-   hook_user_data. The scripts run first; then the previous hook is called. Call it once for a desc.
-   One set serves any number of agents of one runtime, if their hooks are the same. PHI_MISUSE: the
-   hook differs from an earlier desc's. PHI_BAD_ARG: an argument is NULL. */
+   hook_user_data. The scripts run first; then the previous hook is called. Call it once for a
+   desc. One set serves any number of agents of one runtime, if their hooks are the same.
+   PHI_MISUSE: the hook differs from an earlier desc's, or the desc already has scripts.
+   PHI_BAD_ARG: an argument is NULL. */
 PHI_API phi_status phi_scripts_use(phi_scripts *scripts, phi_agent_desc *desc);
 
 #ifdef __cplusplus

@@ -1,11 +1,8 @@
 /* tools.h - the six built-in tools: run a command, read, write and edit a file, list files, search.
 
-       static phi_toolset set;
-       phi_tools_desc tools = PHI_ZERO;
-       tools.workspace = "/home/ada/project";
-       phi_tools_init(&set, &tools);
-       desc.tools = set.tools;                       // desc: a phi_agent_desc
-       desc.tool_count = set.count;
+   static phi_toolset set; phi_tools_desc tools = PHI_ZERO; tools.workspace = "/home/ada/project";
+   phi_tools_init(&set, &tools); desc.tools = set.tools;                       // desc: a
+   phi_agent_desc desc.tool_count = set.count;
 
    The five file tools stay inside the workspace and the allowed paths. A path is resolved, with
    ".." and all links, before it is checked. It is then opened by descriptors, so another process
@@ -20,11 +17,10 @@
    or allowed paths, phi's own engine searches. If every file may be used, `search` runs ripgrep if
    it is installed. The results are the same.
 
-   All texts that a model sees are UTF-8; other bytes become U+FFFD. No tool blocks: commands run as
-   processes, and files are read and written in slices. write_file and edit_file never run
-   concurrently, so no edit of a turn is lost. They replace a file whole, so it is never left half
-   written.
-   Threads: the pumping thread. */
+   All texts that a model sees are UTF-8; other bytes become U+FFFD. No tool blocks: commands run
+   as processes, and files are read and written in slices. While write_file or edit_file runs, no
+   other tool of the turn runs, so no edit is lost. They replace a file whole, so it is never
+   left half written. Threads: the pumping thread. */
 #ifndef PHI_TOOLS_TOOLS_H
 #define PHI_TOOLS_TOOLS_H
 
@@ -84,9 +80,11 @@ typedef struct phi_tools_desc {
     /* Most bytes of a command's result that the model sees; becomes phi_tool.max_result_bytes of
        bash (default 32,768; PHI_UNLIMITED: the agent's limit). */
     uint32_t max_bash_result_bytes;
-    uint32_t max_read_bytes; /* max. bytes that a read returns (default 1,048,576) */
-    uint32_t max_files;      /* max. files that list_files lists (default 200) */
-    uint32_t max_matches;    /* max. matches that search lists (default 50) */
+    /* max. bytes of a text file, or of the lines asked for; a larger read is an error. Images and
+       other media have a limit of 20 MiB (default 1,048,576) */
+    uint32_t max_read_bytes;
+    uint32_t max_files;   /* max. files that list_files lists (default 200) */
+    uint32_t max_matches; /* max. matches that search lists (default 50) */
     /* default PHI_SEARCH_AUTOMATIC; with PHI_NO_PROCESS always PHI_SEARCH_OWN */
     phi_search_with search_with;
 } phi_tools_desc;
