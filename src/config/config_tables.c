@@ -105,7 +105,7 @@ PHI__TABLE_OF(provider_instance, "provider.instances",
 
 static const phi__cfg_field phi__compat_rows[] = {
     PHI__C_BOOL(compat, supports_store, "null",
-                "The server knows the member store, and phi sends false."),
+                "The server knows the member store. phi then sends it as false."),
     PHI__C_BOOL(compat, supports_developer_role, "null",
                 "The system prompt has the role developer if the model can think."),
     PHI__C_BOOL(compat, supports_reasoning_effort, "null",
@@ -289,7 +289,7 @@ static const phi__cfg_field phi__failover_rows[] = {
                  "\"overflow\"]",
                  "The failures that lead to the next model."),
     PHI__C_INT_IN(failover, failover, max_switches, PHI__NO_LIMIT, 1, 4294967295, "null",
-                  "Maximum number of switches per run (default: the number of models)."),
+                  "Maximum number of switches per run (default: the number of `models`)."),
     PHI__C_CHOICE_IN(failover, failover, stay, phi__stay_names, "\"run\"",
                      "run: keeps the new model until the run ends; for: for stay_secs; ever: "
                      "without a time limit."),
@@ -437,8 +437,8 @@ static const phi__cfg_field phi__policy_rows[] = {
     PHI__C_NONE(policy, keep_last_turns, keep_no_turns, "keep_last_turns", NULL, 1000000, "3",
                 "The number of newest turns that are always sent; 0: only the newest turn."),
     PHI__C_CHOICE(policy, summaries, phi__summaries_names, "\"use\"",
-                  "use: sends summaries; none: sends none; request: the program makes them; write: "
-                  "the agent does."),
+                  "use: sends summaries; none: sends none; request: asks the program for one; "
+                  "write: writes one."),
     PHI__C_CHOICE(policy, summary_role, phi__role_names, "\"user\"", "The role of a summary."),
     PHI__C_NAMES(policy, include, "include", BITS, 0, phi__include_names,
                  "[\"messages\", \"tools\", \"summaries\"]",
@@ -612,7 +612,7 @@ static const char phi__aggregation_names[] = "synthesis voting weighted";
 static const phi__cfg_field phi__got_rows[] = {
     PHI__C_CHOICE(
         got, aggregation, phi__aggregation_names, "\"synthesis\"",
-        "Makes the answer from the thoughts: by one composing call, by votes, or by weights."),
+        "Makes the answer from the thoughts by one composing call, by votes, or by weights."),
     PHI__C_INT(got, generations, 0, 1, 1000, "2", "The number of generations of thoughts."),
     PHI__C_INT(got, branching_factor, 0, 1, 1000, "3",
                "Maximum number of thoughts per generation."),
@@ -712,9 +712,9 @@ static const phi__cfg_field phi__session_rows[] = {
     PHI__C_TEXT(
         session, directory, PHI__CFG_PATH,
         "The directory of a persistent session's files. phi creates the directory if needed."),
-    PHI__C_TEXT(
-        session, thread, 0,
-        "The id of the thread to continue. If the store has no such thread, phi starts it."),
+    PHI__C_TEXT(session, thread, 0,
+                "The id of the thread to continue. If the store has no such thread, phi creates "
+                "the thread."),
     PHI__C_FLAG(session, sync,
                 "Waits for the disk after each write. A loss of power then loses nothing.")};
 PHI__TABLE(session, "session", "The storage of threads.")
@@ -737,8 +737,9 @@ static const phi__cfg_field phi__tools_rows[] = {
     PHI__C_INT(
         tools, defer_percent, PHI__NO_LIMIT, 1, 1000, "10",
         "MCP and OpenAPI tools are deferred if they take more than this percentage of the window."),
-    PHI__C_CHOICE(tools, choice, phi__tool_choice_names, "\"auto\"",
-                  "auto: the model may call a tool; none: it must not; required: it must.")};
+    PHI__C_CHOICE(
+        tools, choice, phi__tool_choice_names, "\"auto\"",
+        "auto: allows tool calls; none: forbids tool calls; required: demands a tool call.")};
 PHI__TABLE(tools, "tools", "The tools of agents, and the order of tool calls.")
 
 /* ---- compaction ---- */
@@ -813,8 +814,8 @@ static const phi__cfg_field phi__retry_rows[] = {
     PHI__C_INT(retry, max_delay_ms, 0, 1, 86400000, "30000",
                "The longest delay that phi itself computes, in milliseconds."),
     PHI__C_INT(retry, max_server_delay_ms, PHI__NO_LIMIT, 1, 4294967295, "60000",
-               "The longest delay of a server, in milliseconds. After a longer one, the call fails "
-               "at once.")};
+               "The longest delay in milliseconds that a server may ask for; otherwise the call "
+               "fails at once.")};
 PHI__TABLE_PLAIN(PHI__FN, retry, "execution.retry", "Retries of failed model calls.")
 
 static const char phi__cache_mode_names[] = "auto disabled manual";

@@ -54,8 +54,8 @@ static const phi__cfg_field phi__mcp_instance_rows[] = {
     PHI__C_U32_IN(mcp_server, desc, restart_delay_ms, "500",
                   "Milliseconds before the first restart."),
     PHI__C_U32_IN(mcp_server, desc, close_ms, "2000",
-                  "Milliseconds that the program has to exit, before it is signalled and again "
-                  "before a kill."),
+                  "Milliseconds that the program has to exit before a signal, and again before it "
+                  "is killed."),
     PHI__C_TEXT_IN(mcp_server, desc, url, "The address of a server over HTTP."),
     PHI__C_PLAIN(mcp_server, headers, MAP, PHI__CFG_SECRET, "{}", "HTTP headers of every request."),
     PHI__C_TABLE(mcp_server, oauth, mcp_oauth, "Authorization by OAuth 2.1."),
