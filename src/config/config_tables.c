@@ -50,76 +50,84 @@ static const char phi__reasoning_names[] =
     "none openai|open_ai|effort xai openrouter|open_router qwen zai together groq vllm";
 
 static const phi__cfg_field phi__cost_rows[] = {
-    PHI__C_NUM_AS(cost, input, "input_per_million", 0, 1000000, "0.0", "Input tokens."),
-    PHI__C_NUM_AS(cost, output, "output_per_million", 0, 1000000, "0.0", "Output tokens."),
+    PHI__C_NUM_AS(cost, input, "input_per_million", 0, 1000000, "0.0", "Price of input tokens."),
+    PHI__C_NUM_AS(cost, output, "output_per_million", 0, 1000000, "0.0", "Price of output tokens."),
     PHI__C_NUM_AS(cost, cache_read, "cache_read_per_million", 0, 1000000, "0.0",
-                  "Input tokens read from the prompt cache."),
+                  "Price of input tokens that are read from the prompt cache."),
     PHI__C_NUM_AS(cost, cache_write, "cache_write_per_million", 0, 1000000, "0.0",
-                  "Input tokens written to the prompt cache.")};
-PHI__TABLE_PLAIN(static, cost, "provider.cost", "Dollars per million tokens.")
+                  "Price of input tokens that are written to the prompt cache.")};
+PHI__TABLE_PLAIN(static, cost, "provider.cost", "Prices in dollars per million tokens.")
 
 static const phi__cfg_field phi__provider_base_rows[] = {
     PHI__C_CHOICE(provider, preset, phi__preset_names, "null",
-                  "A server that phi knows: sets api, base_url, provider and compat, which may be "
-                  "set as well."),
+                  "A known server. Sets api, base_url, provider and compat; the file may override "
+                  "these fields."),
     PHI__C_PLAIN(provider, model, TEXT, 0, "\"unknown\"", "The model id that the API knows."),
     PHI__C_PLAIN(provider, api_key, TEXT, PHI__CFG_SECRET, "\"\"",
-                 "The key; better as \"${NAME}\" than in the file."),
+                 "The API key. Write \"${NAME}\" rather than the key itself."),
     PHI__C_CHOICE(provider, api, phi__api_names, "\"anthropic_messages\"",
-                  "The protocol of the API; it is not guessed from the model."),
+                  "The protocol of the API; phi does not guess it from the model."),
     PHI__C_ALIAS(provider, base_url, "base_url", "url", TEXT, "null",
-                 "The address of the API (default: that of the protocol or preset)."),
+                 "The address of the API (default: the address of the preset or of the protocol)."),
     PHI__C_PLAIN(provider, provider, TEXT, 0, "\"anthropic\"",
                  "The name of the provider, for logs and ids."),
     PHI__C_NAMED(provider, name, TEXT, PHI__CFG_NAME, "provider", "null",
-                 "The name of the model, for people (default: model)."),
-    PHI__C_TEXT(provider, description, 0, "For people."),
+                 "The name of the model for people (default: model)."),
+    PHI__C_TEXT(provider, description, 0, "A description for people."),
     PHI__C_HAS(provider, reasoning, has_reasoning, "reasoning", BOOL, 0, 0, "false",
-               "The model can think; thinking_level is not sent to one that cannot."),
-    PHI__C_U32(provider, context_window, "200000", "Tokens that the model can take."),
-    PHI__C_U32(provider, max_tokens, "8192", "Output tokens of a model call at most."),
-    PHI__C_PART(provider, cost, cost, "Dollars per million tokens; needed by every max_cost."),
-    PHI__C_PLAIN(provider, headers, MAP, PHI__CFG_SECRET, "{}", "Further HTTP headers, by name."),
+               "True if the model can think; otherwise phi does not send thinking_level."),
+    PHI__C_U32(provider, context_window, "200000",
+               "The size of the model's context window, in tokens."),
+    PHI__C_U32(provider, max_tokens, "8192", "Maximum output tokens per model call."),
+    PHI__C_PART(provider, cost, cost,
+                "Prices in dollars per million tokens; every max_cost needs these prices."),
+    PHI__C_PLAIN(provider, headers, MAP, PHI__CFG_SECRET, "{}",
+                 "Additional HTTP headers, by name."),
     PHI__C_TEXT(provider, api_version, 0,
-                "anthropic_messages: the header anthropic-version (default 2023-06-01)."),
-    PHI__C_TABLE(provider, compat, compat, "How the server differs from OpenAI's own."),
-    PHI__C_PLAIN(provider, extra, VALUE, 0, "null",
-                 "Members added to the body of each request: a table, or its JSON as a text.")};
+                "The header anthropic-version of anthropic_messages (default 2023-06-01)."),
+    PHI__C_TABLE(provider, compat, compat, "Differences of the server from OpenAI's own."),
+    PHI__C_PLAIN(
+        provider, extra, VALUE, 0, "null",
+        "Additional members of each request body: a table, or the table's JSON as a text.")};
 PHI__TABLE_BASE(provider_base)
 
 static const phi__cfg_field phi__provider_rows[] = {
     PHI__C_TABLES(provider, instances, provider_instance, "Named providers.")};
-PHI__TABLE_OF(provider, "provider", "The model of every agent that names no other.",
+PHI__TABLE_OF(provider, "provider", "The model of every agent that names no other provider.",
               phi__table_provider_base, false)
 
 static const phi__cfg_field phi__provider_instance_rows[] = {
     PHI__C_NAMED(provider, id, TEXT, PHI__CFG_ID, "provider", "null",
-                 "Its name for references: \"{{name}}\" or \"{{%name%}}\" (default: name).")};
+                 "The name for references: \"{{name}}\" or \"{{%name%}}\" (default: name).")};
 PHI__TABLE_OF(provider_instance, "provider.instances",
-              "A named provider: it takes nothing of [provider].", phi__table_provider_base, false)
+              "A named provider. It inherits nothing from [provider].", phi__table_provider_base,
+              false)
 
 static const phi__cfg_field phi__compat_rows[] = {
-    PHI__C_BOOL(compat, supports_store, "null", "It knows the member store, and false is sent."),
+    PHI__C_BOOL(compat, supports_store, "null",
+                "The server knows the member store. phi then sends it as false."),
     PHI__C_BOOL(compat, supports_developer_role, "null",
-                "The system prompt has the role developer, where the model reasons."),
+                "The system prompt has the role developer if the model can think."),
     PHI__C_BOOL(compat, supports_reasoning_effort, "null",
-                "The thinking level is sent as reasoning_effort."),
+                "phi sends the thinking level as reasoning_effort."),
     PHI__C_BOOL(compat, supports_usage_in_streaming, "null",
-                "It reports usage at the end of a stream (stream_options)."),
-    PHI__C_BOOL(compat, requires_tool_result_name, "null", "Tool results name their tool."),
+                "The server reports usage at the end of a stream (stream_options)."),
+    PHI__C_BOOL(compat, requires_tool_result_name, "null",
+                "Tool results contain the name of the tool."),
     PHI__C_BOOL(compat, requires_assistant_after_tool_result, "null",
-                "No user message may follow a tool result directly."),
+                "No user message may directly follow a tool result."),
     PHI__C_CHOICE(compat, max_tokens_field, phi__max_tokens_field_names, "null",
-                  "The member that bounds the output."),
+                  "The request member that limits the output tokens."),
     PHI__C_ROW(compat, reasoning_format, "reasoning_format", CHOICE, 0, "thinking_format",
-               phi__reasoning_names, NULL, NULL, 0, 0, "null", "How the thinking level is sent."),
+               phi__reasoning_names, NULL, NULL, 0, 0, "null",
+               "The format in which phi sends the thinking level."),
     PHI__C_NAMES(compat, quirks, "quirks", BITS, 0, phi__quirk_names, "[]",
-                 "Further differences, by the names of PHI_QUIRK_ in lower case."),
+                 "Additional differences: the names of PHI_QUIRK_ constants, in lower case, "
+                 "without the prefix."),
     PHI__C_NAMES(compat, without, "without", BITS, 0, phi__quirk_names, "[]",
-                 "Differences of the preset that do not apply.")};
-PHI__TABLE(
-    compat, "provider.compat",
-    "How a server differs from OpenAI's own; fields that are not set are as the preset has them.")
+                 "Differences of the preset that do not apply to this server.")};
+PHI__TABLE(compat, "provider.compat",
+           "Differences of a server from OpenAI's own. Unset fields have the values of the preset.")
 
 uint64_t phi__table_quirks(const phi__cfg_compat *compat, uint64_t quirks) {
     /* in the order of the table's fields */
@@ -161,99 +169,109 @@ const char *phi__names_thinking(void) { return phi__thinking_names; }
 
 static const phi__cfg_field phi__profile_base_rows[] = {
     PHI__C_TEXT(profile, name, 0, "A name for people."),
-    PHI__C_TEXT(profile, description, 0, "For people."),
-    PHI__C_NAMED(
-        profile, system_prompt, TEXT, PHI__CFG_FILE | PHI__CFG_REFERENCE, "system_prompt", "null",
-        "The prompt, \"file:path\" relative to the workspace, or \"{{system_prompt.name}}\"."),
+    PHI__C_TEXT(profile, description, 0, "A description for people."),
+    PHI__C_NAMED(profile, system_prompt, TEXT, PHI__CFG_FILE | PHI__CFG_REFERENCE, "system_prompt",
+                 "null",
+                 "The prompt: a text, \"file:path\" relative to the workspace, or "
+                 "\"{{system_prompt.name}}\"."),
     PHI__C_NAMES(profile, thinking, "thinking_level", CHOICE, 0, phi__thinking_names, "\"off\"",
-                 "How much the model thinks before it answers."),
-    PHI__C_TEMPERATURE(profile, "0 to 2 (default: the provider's)."),
+                 "The amount of thinking before an answer."),
+    PHI__C_TEMPERATURE(profile, "The sampling temperature, 0 to 2 (default: the provider's)."),
     PHI__C_U32(profile, max_tokens, "null",
-               "Output tokens of a model call at most (default: max_tokens of the provider)."),
-    PHI__C_TEXT(profile, config_id, 0, "A stable part of the ids of runs."),
-    PHI__C_LIST(profile, skills, "[]", "Names of skills; they are no tools. Needs phi_tools.h."),
+               "Maximum output tokens per model call (default: max_tokens of the provider)."),
+    PHI__C_TEXT(profile, config_id, 0, "A stable part of run ids."),
+    PHI__C_LIST(profile, skills, "[]", "Names of skills. Skills are not tools. Needs phi_tools.h."),
     PHI__C_TEXT(profile, workspace, PHI__CFG_PATH,
-                "The working directory of tools and of \"file:\" paths."),
+                "The working directory of tools and the base of \"file:\" paths."),
     PHI__C_REF(profile, compaction, TEXT, "compaction", "null",
                "A compaction of [[compaction.instances]].")};
 PHI__TABLE_BASE(profile_base)
 
 static const phi__cfg_field phi__profile_instance_rows[] = {
     PHI__C_NAMED(profile, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "agent_profile", "null",
-                 "Its name: \"{{name}}\" or \"{{%name%}}\".")};
+                 "The name for references: \"{{name}}\" or \"{{%name%}}\".")};
 PHI__TABLE_AS(static, profile_instance, "agent.profile.instances",
-              "A named profile: what it does not set is as in [agent.profile].",
+              "A named profile. Unset fields have the values of [agent.profile].",
               phi__table_profile_base, false, false)
 
 static const phi__cfg_field phi__profile_rows[] = {
     PHI__C_TEXT(profile, profile_id, 0, "The id of the profile (default: random)."),
     PHI__C_TABLES(profile, instances, profile_instance, "Named variations of the profile.")};
 PHI__TABLE_OF(profile, "agent.profile",
-              "What an agent is, apart from its model; a blueprint for all agents of the file.",
+              "The settings of an agent except its model. They apply to all agents of the file.",
               phi__table_profile_base, false)
 
 static const phi__cfg_field phi__profile_inline_rows[] = {
     PHI__C_TEXT(profile, profile_id, 0, "The id of the profile (default: random).")};
-PHI__TABLE_AS(static, profile_inline, "agent.instances.profile",
-              "A profile of this instance alone.", phi__table_profile_base, false, false)
+PHI__TABLE_AS(static, profile_inline, "agent.instances.profile", "A profile for this agent only.",
+              phi__table_profile_base, false, false)
 
 /* ---- sub-agents ---- */
 
-PHI__TABLE_LIST(static, sub_agents, "sub_agents", "Agents that are tools of agents.", sub_agent,
-                "The sub-agents.")
+PHI__TABLE_LIST(static, sub_agents, "sub_agents", "Agents that other agents call as tools.",
+                sub_agent, "The sub-agents.")
 
 static const phi__cfg_field phi__sub_agent_rows[] = {
     PHI__C_NAMED(sub_agent, id, TEXT, PHI__CFG_ID, "sub_agent", "null",
-                 "Its name for references: \"{{name}}\" or \"{{%name%}}\" (default: name)."),
+                 "The name for references: \"{{name}}\" or \"{{%name%}}\" (default: name)."),
     PHI__C_NAMED(sub_agent, name, TEXT, PHI__CFG_NAME | PHI__REQUIRED, "sub_agent", "null",
                  "The name of the tool."),
-    PHI__C_TEXT(sub_agent, description, 0, "What it does, for the model that calls it."),
-    PHI__C_NAMED(
-        sub_agent, system_prompt, TEXT, PHI__CFG_FILE | PHI__CFG_REFERENCE, "system_prompt", "null",
-        "The prompt, \"file:path\" relative to the workspace, or \"{{system_prompt.name}}\"."),
+    PHI__C_TEXT(sub_agent, description, 0, "Tells the calling model what the sub-agent does."),
+    PHI__C_NAMED(sub_agent, system_prompt, TEXT, PHI__CFG_FILE | PHI__CFG_REFERENCE,
+                 "system_prompt", "null",
+                 "The prompt: a text, \"file:path\" relative to the workspace, or "
+                 "\"{{system_prompt.name}}\"."),
     PHI__C_TEXT(sub_agent, workspace, PHI__CFG_PATH,
-                "The working directory of its tools and of \"file:\" paths."),
+                "The working directory of the sub-agent's tools and the base of \"file:\" paths."),
     PHI__C_REF(
         sub_agent, provider, TEXT, "provider", "null",
         "A provider of [[provider.instances]], or an alias of [models] (default: [provider])."),
-    PHI__C_TEXT(sub_agent, model, 0, "Another model id of that provider."),
-    PHI__C_TEXT(sub_agent, api_key, PHI__CFG_SECRET,
-                "The key, as \"${NAME}\" (default: its provider's, for the same server)."),
+    PHI__C_TEXT(sub_agent, model, 0, "A model id that replaces the provider's model."),
+    PHI__C_TEXT(
+        sub_agent, api_key, PHI__CFG_SECRET,
+        "The key, as \"${NAME}\" (default: the provider's key, if the server is the same)."),
     PHI__C_ALIAS(sub_agent, base_url, "base_url", "url", TEXT, "null",
-                 "Another address of the API."),
-    PHI__C_CHOICE(sub_agent, api, phi__api_names, "null", "Another protocol of the API."),
+                 "An address of the API that replaces the provider's address."),
+    PHI__C_CHOICE(sub_agent, api, phi__api_names, "null",
+                  "A protocol of the API that replaces the provider's protocol."),
     PHI__C_REF(sub_agent, strategy, TEXT, "strategy", "null",
                "A strategy of [[strategy.instances]] (default: none)."),
     PHI__C_REF(sub_agent, compaction, TEXT, "compaction", "null",
                "A compaction of [[compaction.instances]] (default: none)."),
     PHI__C_INT_IN(sub_agent, limits, max_turns, PHI__NO_LIMIT, 1, 4294967295, "10",
-                  "Model calls at most."),
+                  "Maximum number of model calls per run."),
     PHI__C_RANGE(sub_agent, limits.max_tokens, "max_total_tokens", INTEGER, PHI__NO_LIMIT, 1, 0,
-                 "1000000", "Input and output tokens at most."),
+                 "1000000", "Maximum number of input and output tokens per run."),
     PHI__C_SECS(sub_agent, limits.max_duration_ms, "max_duration_secs", PHI__NO_LIMIT, "300",
-                "Seconds that it may take."),
-    PHI__C_NUM_IN(sub_agent, limits, max_cost, 1e-06, 1000000000, "null",
-                  "Dollars at most; needs cost rates of its provider."),
+                "Maximum number of seconds per run."),
+    PHI__C_NUM_IN(
+        sub_agent, limits, max_cost, 1e-06, 1000000000, "null",
+        "Maximum cost per run in dollars; needs the cost rates of the sub-agent's provider."),
     PHI__C_NAMES(sub_agent, thinking, "thinking_level", CHOICE, 0, phi__thinking_names, "\"off\"",
-                 "How much the model thinks before it answers."),
-    PHI__C_TEMPERATURE(sub_agent, "0 to 2 (default: the provider's)."),
+                 "The amount of thinking before an answer."),
+    PHI__C_TEMPERATURE(sub_agent, "The sampling temperature, 0 to 2 (default: the provider's)."),
     PHI__C_U32(sub_agent, max_tokens, "null",
-               "Output tokens of a model call at most (default: max_tokens of the provider)."),
-    PHI__C_LIST(sub_agent, tools, "[]", "Names of its tools."),
+               "Maximum output tokens per model call (default: max_tokens of the provider)."),
+    PHI__C_LIST(sub_agent, tools, "[]", "Names of the sub-agent's tools."),
     PHI__C_REF(sub_agent, sub_agents, TEXTS, "sub_agent", "[]",
-               "Sub-agents of its own; max_depth must allow them."),
-    PHI__C_REF(sub_agent, mcp, TEXTS, "mcp", "[]", "MCP servers of its own."),
-    PHI__C_REF(sub_agent, openapi, TEXTS, "openapi", "[]", "OpenAPI specifications of its own."),
+               "Sub-agents that this sub-agent may call; max_depth must allow them."),
+    PHI__C_REF(sub_agent, mcp, TEXTS, "mcp", "[]", "MCP servers of this sub-agent."),
+    PHI__C_REF(sub_agent, openapi, TEXTS, "openapi", "[]",
+               "OpenAPI specifications of this sub-agent."),
     PHI__C_LIST(sub_agent, skills, "[]", "Names of skills. Needs phi_tools.h."),
-    PHI__C_INT_IN(sub_agent, desc, keep, 0, 0, 65536, "0",
-                  "Finished children that stay, so that the model can continue one."),
-    PHI__C_INT_IN(sub_agent, desc, max_depth, 0, 1, 64, "1",
-                  "It gets sub-agents only where it is fewer than so many levels below the top."),
-    PHI__C_SECS(sub_agent, desc.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "null",
-                "Seconds that a call may take (default: the limits of its run)."),
-    PHI__C_FLAG_IN(sub_agent, desc, show_events, "Its events are emitted to the program, too.")};
+    PHI__C_INT_IN(
+        sub_agent, desc, keep, 0, 0, 65536, "0",
+        "The number of finished children that phi keeps; the model can continue a kept child."),
+    PHI__C_INT_IN(
+        sub_agent, desc, max_depth, 0, 1, 64, "1",
+        "Levels of sub-agents below the agent. Sub-agents at the last level get no sub-agents."),
+    PHI__C_SECS(
+        sub_agent, desc.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "null",
+        "Maximum number of seconds per call (default: only the limits of the sub-agent's run)."),
+    PHI__C_FLAG_IN(sub_agent, desc, show_events,
+                   "Emits the sub-agent's events to the program, too.")};
 PHI__TABLE(sub_agent, "sub_agents.instances",
-           "A sub-agent. Unset, its workspace is that of the agent that calls it.")
+           "A sub-agent. Its default workspace is the workspace of the agent that calls it.")
 
 /* ---- failover ---- */
 
@@ -264,19 +282,20 @@ static const char phi__stay_names[] = "run for ever";
 
 static const phi__cfg_field phi__failover_rows[] = {
     PHI__C_NAMED(failover, models, TEXTS, PHI__ONLY_REFERENCE | PHI__REQUIRED, "provider", "[]",
-                 "Providers of [[provider.instances]], or aliases of [models], in this order."),
+                 "Providers of [[provider.instances]] or aliases of [models]; phi tries them in "
+                 "this order."),
     PHI__C_NAMES(failover, failover.on, "on", BITS, 0, phi__failover_on_names,
                  "[\"network\", \"server\", \"rate_limited\", \"quota\", \"auth\", \"no_model\", "
                  "\"overflow\"]",
                  "The failures that lead to the next model."),
     PHI__C_INT_IN(failover, failover, max_switches, PHI__NO_LIMIT, 1, 4294967295, "null",
-                  "Switches of a run at most (default: as many as there are models)."),
+                  "Maximum number of switches per run (default: the number of `models`)."),
     PHI__C_CHOICE_IN(failover, failover, stay, phi__stay_names, "\"run\"",
-                     "How long an agent keeps a model that it went to: for the run, for stay_secs, "
-                     "or for ever."),
+                     "run: keeps the new model until the run ends; for: for stay_secs; ever: "
+                     "without a time limit."),
     PHI__C_SECS(failover, failover.stay_ms, "stay_secs", PHI__NO_LIMIT, "300",
-                "Seconds, with stay \"for\".")};
-PHI__TABLE(failover, "failover", "Other models to go on with when one fails for good.")
+                "Number of seconds for stay = \"for\".")};
+PHI__TABLE(failover, "failover", "Models that take over when a model fails for good.")
 
 /* ---- the tables of agents and system prompts ---- */
 
@@ -289,88 +308,100 @@ static const char phi__memory_names[] = "compact forget stop";
 static const phi__cfg_field phi__agent_base_rows[] = {
     PHI__C_NAMED(agent, system_prompt, TEXT, PHI__CFG_FILE | PHI__CFG_REFERENCE, "system_prompt",
                  "null",
-                 "The prompt, \"file:path\" or \"{{system_prompt.name}}\"; it comes before that of "
-                 "the profile."),
+                 "The prompt: a text, \"file:path\" or \"{{system_prompt.name}}\". Overrides the "
+                 "profile's prompt."),
     PHI__C_TEXT(agent, workspace, PHI__CFG_PATH,
-                "The working directory of tools and of \"file:\" paths."),
+                "The working directory of tools and the base of \"file:\" paths."),
     PHI__C_REF(
         agent, provider, TEXT, "provider", "null",
         "A provider of [[provider.instances]], or an alias of [models] (default: [provider])."),
     PHI__C_REF(agent, agent_profile, TEXT, "agent_profile", "null",
                "A profile of [[agent.profile.instances]] (default: [agent.profile])."),
-    PHI__C_REF(
-        agent, strategy, TEXT, "strategy", "null",
-        "A strategy of the file, or cot, cod, aot, tot, got, trm or adaptive with its defaults."),
+    PHI__C_REF(agent, strategy, TEXT, "strategy", "null",
+               "A strategy of the file, or cot, cod, aot, tot, got, trm or adaptive with default "
+               "options."),
     PHI__C_REF(agent, compaction, TEXT, "compaction", "null",
                "A compaction of [[compaction.instances]] (default: [compaction])."),
     PHI__C_REF(
         agent, failover, TEXTS, "provider", "[]",
-        "Providers to go on with when the model fails for good (default: those of [failover])."),
-    PHI__C_LIST(agent, tools, "null", "Names of tools (default: those of [tools] enabled)."),
+        "Providers that take over when the model fails for good (default: those of [failover])."),
+    PHI__C_LIST(agent, tools, "null", "Names of tools (default: enabled of [tools])."),
     PHI__C_REF(agent, sub_agents, TEXTS, "sub_agent", "null",
                "Sub-agents that are tools of the agent (default: all)."),
     PHI__C_REF(agent, mcp, TEXTS, "mcp", "null", "MCP servers of the agent (default: all)."),
     PHI__C_REF(agent, openapi, TEXTS, "openapi", "null",
                "OpenAPI specifications of the agent (default: all)."),
-    PHI__C_TABLE(agent, format, format, "The format of its answers."),
-    PHI__C_TABLE(agent, policy, policy, "Which messages are sent (default: all of them)."),
-    PHI__C_TABLE(agent, effects, effects, "Which effects its tools may have on the tool state."),
-    PHI__C_TABLE(agent, options, options, "Further settings of its requests."),
-    PHI__C_PLAIN(agent, extra, VALUE, 0, "null",
-                 "Members added to the body of each request: a table, or its JSON as a text."),
-    PHI__C_TABLES(agent, raw_tools, raw_tool, "The provider's own tools, as JSON."),
-    PHI__C_TEXT(agent, agent_id, 0, "Its id (default: random)."),
-    PHI__C_TEXT(agent, session_id, 0, "The id of its session (default: random)."),
-    PHI__C_CHOICE_IN(agent, desc, keep, phi__keep_names, "\"complete\"",
-                     "Messages that a failed run leaves: its complete groups, or none."),
+    PHI__C_TABLE(agent, format, format, "The format of the agent's answers."),
+    PHI__C_TABLE(agent, policy, policy,
+                 "Selects the messages that are sent (default: all of them)."),
+    PHI__C_TABLE(agent, effects, effects,
+                 "Selects the effects that the agent's tools may have on the tool state."),
+    PHI__C_TABLE(agent, options, options, "Additional settings of the agent's requests."),
+    PHI__C_PLAIN(
+        agent, extra, VALUE, 0, "null",
+        "Additional members of each request body: a table, or the table's JSON as a text."),
+    PHI__C_TABLES(agent, raw_tools, raw_tool, "Tools that the provider itself offers, as JSON."),
+    PHI__C_TEXT(agent, agent_id, 0, "The agent's id (default: random)."),
+    PHI__C_TEXT(agent, session_id, 0, "The id of the agent's session (default: random)."),
+    PHI__C_CHOICE_IN(
+        agent, desc, keep, phi__keep_names, "\"complete\"",
+        "Messages that stay after a failed or cancelled run: those of complete groups, or none."),
     PHI__C_CHOICE_IN(agent, desc.input, steering_mode, phi__queue_mode_names, "\"one_at_a_time\"",
-                     "How many steering messages are taken at a time."),
+                     "The number of steering messages that are taken at a time: one or all."),
     PHI__C_CHOICE_IN(agent, desc.input, follow_up_mode, phi__queue_mode_names, "\"one_at_a_time\"",
-                     "How many follow-up messages are taken at a time."),
+                     "The number of follow-up messages that are taken at a time: one or all."),
     PHI__C_INT_IN(agent, desc.input, queue_limit, 0, 1, 1000000, "64",
-                  "Messages that may wait in a queue."),
+                  "Maximum number of messages that wait in one queue."),
     PHI__C_INT_IN(agent, desc.tool_options, repeat_warn_after, PHI__NO_LIMIT, 1, 4294967295, "3",
-                  "Equal calls of a tool in a run before the model is warned."),
+                  "The number of identical tool calls in a run at which phi warns the model."),
     PHI__C_INT_IN(agent, desc.tool_options, repeat_stop_after, PHI__NO_LIMIT, 1, 4294967295, "5",
-                  "Equal calls of a tool in a run before the run ends."),
+                  "The number of identical tool calls in a run at which the run ends."),
     PHI__C_SECS(agent, desc.deadlines.decision_ms, "decision_timeout_secs", PHI__NO_LIMIT, "300",
-                "Seconds that a run waits for a decision, as about a permission."),
+                "Maximum number of seconds that a run waits for a decision, for example about a "
+                "permission."),
     PHI__C_INT(agent, memory_limit_bytes, 0, 65536, 0, "null",
-               "Memory of the agent at most (default: no limit)."),
+               "Maximum memory of the agent, in bytes (default: no limit)."),
     PHI__C_NAMES(agent, desc.memory.at_limit, "at_memory_limit", CHOICE, 0, phi__memory_names,
                  "\"compact\"",
-                 "What it does near memory_limit_bytes: compact the history, forget the oldest "
+                 "The action near memory_limit_bytes: compact the history, forget the oldest "
                  "turns, or stop."),
-    PHI__C_INT(agent, event_queue_bytes, 0, 1024, 0, "262144",
-               "Events that wait for the program, in bytes, before reading stops."),
-    PHI__C_INT(agent, max_event_bytes, 0, 1024, 0, "16777216", "Bytes of one event of an answer."),
-    PHI__C_INT(agent, max_response_bytes, 0, 1024, 0, "268435456", "Bytes of one answer."),
-    PHI__C_INT_IN(agent, desc.tool_options, max_result_bytes, PHI__NO_LIMIT, 64, 4294967295,
-                  "2097152", "Bytes of the texts of one tool result; longer ones are cut."),
+    PHI__C_INT(
+        agent, event_queue_bytes, 0, 1024, 0, "262144",
+        "Maximum bytes of events that wait for the program; at this size, phi stops reading."),
+    PHI__C_INT(agent, max_event_bytes, 0, 1024, 0, "16777216",
+               "Maximum size of one event of an answer, in bytes."),
+    PHI__C_INT(agent, max_response_bytes, 0, 1024, 0, "268435456",
+               "Maximum size of one answer, in bytes."),
+    PHI__C_INT_IN(
+        agent, desc.tool_options, max_result_bytes, PHI__NO_LIMIT, 64, 4294967295, "2097152",
+        "Maximum size of the texts of one tool result, in bytes; phi cuts longer results."),
     PHI__C_INT_IN(agent, desc.tool_options, max_result_image_bytes, PHI__NO_LIMIT, 64, 4294967295,
-                  "20971520", "Bytes of one image, document or sound of a tool result."),
-    PHI__C_PLAIN_AS(agent, desc.tool_options.result_directory, "result_directory", TEXT,
-                    PHI__CFG_PATH, "null",
-                    "Where results that are cut are kept whole; an absolute path."),
+                  "20971520",
+                  "Maximum size of one image, document or sound in a tool result, in bytes."),
+    PHI__C_PLAIN_AS(
+        agent, desc.tool_options.result_directory, "result_directory", TEXT, PHI__CFG_PATH, "null",
+        "A directory (absolute path) where phi keeps the whole text of tool results that it cuts."),
     PHI__C_FLAG_IN(agent, desc.options, capture_requests,
-                   "Emit the request of each turn as an event."),
-    PHI__C_FLAG_IN(agent, desc.options, disable_facts, "Its requests show no facts.")};
+                   "Emits the request of each turn as an event."),
+    PHI__C_FLAG_IN(agent, desc.options, disable_facts,
+                   "Leaves facts out of the agent's requests.")};
 PHI__TABLE_BASE(agent_base)
 
 static const phi__cfg_field phi__agent_rows[] = {
     PHI__C_TABLE(agent, profile, profile, "The profile of all agents."),
     PHI__C_TABLES(agent, instances, agent_instance,
-                  "The agents of the file (default: one, named default).")};
-PHI__TABLE_OF(agent, "agent", "The agent, or what all agents of the file have in common.",
+                  "The agents of the file (default: one agent with the name default).")};
+PHI__TABLE_OF(agent, "agent", "The agent, or the settings that all agents of the file share.",
               phi__table_agent_base, false)
 
 static const phi__cfg_field phi__agent_instance_rows[] = {
-    PHI__C_TABLE(agent, profile, profile_inline,
-                 "A profile of this agent alone, over the one that it refers to."),
+    PHI__C_TABLE(
+        agent, profile, profile_inline,
+        "A profile for this agent only. It overrides the profile that agent_profile names."),
     PHI__C_NAMED(agent, name, TEXT, PHI__CFG_NAME, "agent", "\"unnamed\"",
-                 "Its name, by which the program asks for it.")};
-PHI__TABLE_OF(agent_instance, "agent.instances", "An agent: what it does not set is as in [agent].",
-              phi__table_agent_base, false)
+                 "The name by which the program finds the agent.")};
+PHI__TABLE_OF(agent_instance, "agent.instances",
+              "An agent. Unset fields have the values of [agent].", phi__table_agent_base, false)
 
 /* ---- parts of an agent ---- */
 
@@ -378,13 +409,14 @@ static const char phi__format_names[] = "text json_object|json json_schema";
 
 static const phi__cfg_field phi__format_rows[] = {
     PHI__C_NAMES(format, format.kind, "type", CHOICE, 0, phi__format_names, "\"text\"",
-                 "text; json_object: any JSON object; json_schema: JSON that `schema` describes."),
-    PHI__C_PLAIN(format, schema, VALUE, 0, "null",
-                 "A JSON Schema of an object: a table, its JSON as a text, or \"file:path\"."),
+                 "text; json_object: any JSON object; json_schema: JSON that matches `schema`."),
+    PHI__C_PLAIN(
+        format, schema, VALUE, 0, "null",
+        "A JSON Schema of an object: a table, the table's JSON as a text, or \"file:path\"."),
     PHI__C_PLAIN_AS(format, format.name, "name", TEXT, 0, "\"response\"",
                     "A name for the schema: letters, digits, - and _."),
     PHI__C_FLAG_IN(format, format, strict,
-                   "Adapt the schema so that the provider can enforce it.")};
+                   "Adapts the schema so that the provider can enforce it.")};
 PHI__TABLE(format, "agent.format", "The format of answers.")
 
 static const char phi__summaries_names[] = "use none request write";
@@ -395,20 +427,23 @@ static const char phi__include_names[] = "messages tools summaries";
 
 static const phi__cfg_field phi__policy_rows[] = {
     PHI__C_INT(policy, max_input_tokens, PHI__NO_LIMIT, 1, 0, "8000",
-               "Tokens of a request at most."),
+               "Maximum number of tokens per request."),
     PHI__C_NONE(policy, reserve_output_tokens, no_reserve, "reserve_output_tokens", NULL,
-                1000000000, "2000", "Tokens of these that are kept free for the answer; 0: none."),
-    PHI__C_U32(policy, max_messages, "null", "Messages at most (default: no limit)."),
-    PHI__C_U32(policy, max_turns, "null", "The newest turns alone (default: no limit)."),
+                1000000000, "2000",
+                "The part of max_input_tokens that stays free for the answer; 0: none."),
+    PHI__C_U32(policy, max_messages, "null", "Maximum number of messages (default: no limit)."),
+    PHI__C_U32(policy, max_turns, "null",
+               "The number of newest turns that are sent (default: no limit)."),
     PHI__C_NONE(policy, keep_last_turns, keep_no_turns, "keep_last_turns", NULL, 1000000, "3",
-                "Newest turns that are sent in any case; 0: none."),
+                "The number of newest turns that are always sent; 0: only the newest turn."),
     PHI__C_CHOICE(policy, summaries, phi__summaries_names, "\"use\"",
-                  "How summaries are made and used."),
+                  "use: sends summaries; none: sends none; request: asks the program for one; "
+                  "write: writes one."),
     PHI__C_CHOICE(policy, summary_role, phi__role_names, "\"user\"", "The role of a summary."),
     PHI__C_NAMES(policy, include, "include", BITS, 0, phi__include_names,
                  "[\"messages\", \"tools\", \"summaries\"]",
                  "The kinds of messages that are sent.")};
-PHI__TABLE_PLAIN(PHI__FN, policy, "agent.policy", "Which messages are sent.")
+PHI__TABLE_PLAIN(PHI__FN, policy, "agent.policy", "Selects the messages that are sent.")
 
 static const char phi__effect_mode_names[] = "allow_all deny_all allow_list";
 
@@ -416,83 +451,96 @@ static const char phi__effect_op_names[] = "merge replace delete_keys set_path d
 
 static const phi__cfg_field phi__effects_rows[] = {
     PHI__C_CHOICE(effects, mode, phi__effect_mode_names, "\"allow_all\"",
-                  "Which effects are applied: all, none, or those in `allow`."),
+                  "Selects the effects that are applied: all, none, or those in `allow`."),
     PHI__C_NAMES(effects, allow, "allow", BITS, 0, phi__effect_op_names, "[]",
-                 "With mode \"allow_list\": these."),
-    PHI__C_NAMES(effects, deny, "deny", BITS, 0, phi__effect_op_names, "[]", "Never these."),
+                 "The effects that mode = \"allow_list\" applies."),
+    PHI__C_NAMES(effects, deny, "deny", BITS, 0, phi__effect_op_names, "[]",
+                 "Effects that are never applied."),
     PHI__C_INT(effects, max_state_bytes, 0, 1, 1048576, "65536",
-               "Bytes of the tool state at most.")};
-PHI__TABLE_PLAIN(PHI__FN, effects, "agent.effects", "Effects of tools on the tool state.")
+               "Maximum size of the tool state, in bytes.")};
+PHI__TABLE_PLAIN(PHI__FN, effects, "agent.effects",
+                 "Effects that tools may have on the tool state.")
 
 /* ---- options, raw tools ---- */
 
 static const phi__cfg_field phi__options_rows[] = {
-    PHI__C_NUM(options, top_p, 0, 1, "null", "Above 0, to 1 (default: the provider's)."),
-    PHI__C_U32(options, top_k, "null", "Tokens to choose from (default: the provider's)."),
-    PHI__C_COUNTED(options, stop, stop_count, NULL, "[]", "Texts that end an answer, 16 at most."),
+    PHI__C_NUM(
+        options, top_p, 0, 1, "null",
+        "The probability mass to sample from, above 0 and at most 1 (default: the provider's)."),
+    PHI__C_U32(options, top_k, "null",
+               "The number of tokens to choose from (default: the provider's)."),
+    PHI__C_COUNTED(options, stop, stop_count, NULL, "[]", "Texts that end an answer; at most 16."),
     PHI__C_HAS(options, seed, has_seed, "seed", INTEGER, 0, 9007199254740991, "null",
                "The seed of the sampling (default: none)."),
-    PHI__C_TEXT(options, service_tier, 0, "In the provider's words: flex, priority, ..."),
-    PHI__C_FLAG(options, serial_calls, "One tool call in an answer at most.")};
+    PHI__C_TEXT(options, service_tier, 0,
+                "A name that the provider defines, such as flex or priority."),
+    PHI__C_FLAG(options, serial_calls, "Allows at most one tool call in an answer.")};
 PHI__TABLE_PLAIN(
     PHI__FN, options, "agent.options",
-    "Settings of requests; one that the protocol or the model does not take is left out.")
+    "Settings of requests. phi leaves out a setting that the protocol or the model does not take.")
 
 static const phi__cfg_field phi__raw_tool_rows[] = {
-    PHI__C_TEXT(raw_tool, protocol, PHI__REQUIRED,
-                "The protocol whose requests have it, as `api` of a provider."),
-    PHI__C_PLAIN(raw_tool, json, VALUE, PHI__REQUIRED, "null",
-                 "An element of the list of tools: a table, or its JSON as a text.")};
-PHI__TABLE(raw_tool, "agent.raw_tools",
-           "A tool of the provider's own, sent as it is after the agent's tools.")
+    PHI__C_TEXT(
+        raw_tool, protocol, PHI__REQUIRED,
+        "The protocol of the requests that contain the tool, named as in `api` of a provider."),
+    PHI__C_PLAIN(
+        raw_tool, json, VALUE, PHI__REQUIRED, "null",
+        "An element of the request's list of tools: a table, or the table's JSON as a text.")};
+PHI__TABLE(
+    raw_tool, "agent.raw_tools",
+    "A tool that the provider itself offers. phi sends it unchanged after the agent's tools.")
 
 /* ---- system prompts ---- */
 
 static const phi__cfg_field phi__prompt_strategy_rows[] = {
     PHI__C_NAMED(prompt_strategy, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "system_prompt_strategy",
-                 "null", "Its name: \"{{name}}\"."),
-    PHI__C_TEXT(prompt_strategy, description, 0, "For people."),
+                 "null", "The name for references: \"{{name}}\"."),
+    PHI__C_TEXT(prompt_strategy, description, 0, "A description for people."),
     PHI__C_ROW(prompt_strategy, blocks, "blocks", TABLES, 0, NULL, NULL, phi__table_prompt_block,
                NULL, 0, 0, "[]", "The blocks of a prompt.")};
-PHI__TABLE_AS(static, prompt_strategy, "system_prompt_strategy.instances", "A template.", NULL,
-              false, false)
+PHI__TABLE_AS(static, prompt_strategy, "system_prompt_strategy.instances",
+              "A template of a system prompt.", NULL, false, false)
 
 static const phi__cfg_field phi__prompt_block_rows[] = {
-    PHI__C_TEXT(prompt_block, name, PHI__REQUIRED, "The key that a prompt fills it by."),
-    PHI__C_INT(prompt_block, order, 0, -2147483647, 2147483647, "0",
-               "Blocks stand in this order, equal ones as they are written."),
+    PHI__C_TEXT(prompt_block, name, PHI__REQUIRED,
+                "The key that holds the block's text in a prompt."),
+    PHI__C_INT(
+        prompt_block, order, 0, -2147483647, 2147483647, "0",
+        "The position of the block. Blocks of the same order stay in the order of the file."),
     PHI__C_INT(prompt_block, max_length, 0, 1, 0, "null",
-               "Characters at most; a longer text is cut (default: no limit).")};
-PHI__TABLE(prompt_block, "system_prompt_strategy.instances.blocks", "A block.")
+               "Maximum number of characters; a longer text is cut (default: no limit).")};
+PHI__TABLE(prompt_block, "system_prompt_strategy.instances.blocks", "A block of a system prompt.")
 
 PHI__TABLE_LIST(static, prompt_strategies, "system_prompt_strategy", "Templates of system prompts.",
-                prompt_strategy, "The templates; agent and minimal exist without being written.")
+                prompt_strategy,
+                "The templates. The names agent and minimal are built-in templates.")
 
 PHI__TABLE_LIST(static, prompts, "system_prompt", "System prompts made of blocks.", prompt,
                 "The prompts.")
 
 static const phi__cfg_field phi__prompt_rows[] = {
     PHI__C_NAMED(prompt, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "system_prompt", "null",
-                 "Its name: \"{{name}}\"."),
-    PHI__C_TEXT(prompt, description, 0, "For people."),
+                 "The name for references: \"{{name}}\"."),
+    PHI__C_TEXT(prompt, description, 0, "A description for people."),
     PHI__C_NAMED(prompt, type, TEXT, PHI__ONLY_REFERENCE | PHI__REQUIRED, "system_prompt_strategy",
-                 "null", "Its template: \"{{system_prompt_strategy.name}}\", agent or minimal.")};
+                 "null", "The template: \"{{system_prompt_strategy.name}}\", agent or minimal.")};
 PHI__TABLE_OF(
     prompt, "system_prompt.instances",
-    "A prompt: each further key is a block's text, or \"file:path\" relative to the workspace.",
-    NULL, true)
+    "A prompt. Any other key is a block: a text, or \"file:path\" relative to the workspace.", NULL,
+    true)
 
 /* ---- the tables of reasoning strategies and their options ---- */
 
-#define PHI__C_PROMPT(of, member) PHI__C_TEXT(of, member, 0, "In place of the prompt that phi has.")
+#define PHI__C_PROMPT(of, member)                                                                  \
+    PHI__C_TEXT(of, member, 0, "A system prompt that replaces phi's own.")
 #define PHI__C_CALL(of)                                                                            \
-    PHI__C_U32(of, max_tokens, "null", "Output tokens of a call (default: the agent's)."),         \
-        PHI__C_TEMPERATURE(of, "0 to 2 (default: the agent's)."),                                  \
+    PHI__C_U32(of, max_tokens, "null", "Maximum output tokens per call (default: the agent's)."),  \
+        PHI__C_TEMPERATURE(of, "The sampling temperature, 0 to 2 (default: the agent's)."),        \
         PHI__C_SECS(of, timeout_ms, "timeout_secs", 0, "null",                                     \
-                    "Seconds of a call (default: call_timeout_secs).")
+                    "Maximum number of seconds per call (default: call_timeout_secs).")
 
 static const phi__cfg_field phi__cot_rows[] = {
-    PHI__C_TEXT(cot, system_prompt, 0, "How to think, in place of the prompt that phi has."),
+    PHI__C_TEXT(cot, system_prompt, 0, "Tells the model how to think. Replaces phi's own prompt."),
     PHI__C_CALL(cot)};
 PHI__TABLE_PLAIN(static, cot, "strategy.instances.cot", "Options of cot and cod.")
 
@@ -502,46 +550,58 @@ static const char phi__aot_style_names[] = "dfs bfs";
 
 static const phi__cfg_field phi__aot_rows[] = {
     PHI__C_CHOICE(aot, profile, phi__aot_profile_names, "\"standard\"",
-                  "How many worked examples the prompt has: two, one or three."),
+                  "The number of worked examples in the prompt: two (standard), one (short) or "
+                  "three (long)."),
     PHI__C_CHOICE(aot, style, phi__aot_style_names, "\"dfs\"",
                   "The search that the prompt asks for."),
-    PHI__C_TEXT(aot, system_prompt, 0, "In place of the role and pattern that phi has."),
+    PHI__C_TEXT(
+        aot, system_prompt, 0,
+        "Replaces the role and the pattern in phi's own prompt, not the markers and the examples."),
     PHI__C_COUNTED(aot, examples, example_count, NULL, "[]",
-                   "Worked searches in place of those that phi has."),
-    PHI__C_FLAG(aot, implicit_answer, "A solution without an answer line is a success, too."),
-    PHI__C_U32(aot, max_tokens, "2048", "Output tokens."),
-    PHI__C_FLAG(aot, agent_temperature, "Send the temperature of the agent, not this one."),
-    PHI__C_NUM(aot, temperature, 0, 2, "0.0", "0 to 2."),
+                   "Worked searches that replace phi's own examples."),
+    PHI__C_FLAG(aot, implicit_answer, "Accepts a solution without an answer line, too."),
+    PHI__C_U32(aot, max_tokens, "2048", "Maximum output tokens of the call."),
+    PHI__C_FLAG(aot, agent_temperature, "Sends the agent's temperature instead of `temperature`."),
+    PHI__C_NUM(aot, temperature, 0, 2, "0.0", "The sampling temperature, 0 to 2."),
     PHI__C_SECS(aot, timeout_ms, "timeout_secs", 0, "null",
-                "Seconds of the call (default: call_timeout_secs).")};
+                "Maximum number of seconds of the call (default: call_timeout_secs).")};
 PHI__TABLE_PLAIN(PHI__FN, aot, "strategy.instances.aot", "Options of aot.")
 
 static const char phi__traversal_names[] = "bfs dfs";
 
 static const phi__cfg_field phi__tot_rows[] = {
     PHI__C_CHOICE(tot, traversal, phi__traversal_names, "\"bfs\"",
-                  "Level by level, or the best thought first and back."),
-    PHI__C_INT(tot, branching_factor, 0, 1, 1000, "8", "New thoughts a step at most."),
-    PHI__C_INT(tot, evaluations, 0, 1, 1000, "3", "Calls that score the new thoughts of a step."),
-    PHI__C_INT(tot, beam_width, 0, 1, 100000, "5", "Thoughts of a level that bfs expands."),
+                  "bfs: searches level by level; dfs: follows the best thought first, and goes "
+                  "back if needed."),
+    PHI__C_INT(tot, branching_factor, 0, 1, 1000, "8", "Maximum number of new thoughts per step."),
+    PHI__C_INT(tot, evaluations, 0, 1, 1000, "3",
+               "The number of calls that score the new thoughts of a step."),
+    PHI__C_INT(tot, beam_width, 0, 1, 100000, "5",
+               "The number of thoughts per level that bfs expands."),
     PHI__C_NUM(tot, value_threshold, 1e-06, 1, "0.4",
-               "Thoughts with a lower score are not expanded by dfs."),
-    PHI__C_INT(tot, max_depth, 0, 1, 1000, "3", "Depth of a thought at most."),
+               "The lowest score of a thought that dfs expands."),
+    PHI__C_INT(tot, max_depth, 0, 1, 1000, "3",
+               "Maximum depth of a thought; first thoughts have depth 1."),
     PHI__C_INT(tot, min_depth, 0, 1, 1000, "2",
-               "Depth that a thought has at least when it ends the search early."),
-    PHI__C_INT(tot, max_nodes, 0, 1, 100000, "100", "Thoughts in all."),
-    PHI__C_SECS(tot, max_duration_ms, "max_duration_secs", PHI__NO_LIMIT, "null",
-                "Seconds, then the best so far is the answer (default: no limit)."),
-    PHI__C_INT(tot, top_k, 0, 1, 1000, "3", "Candidates in the result."),
-    PHI__C_NUM(tot, early_success_threshold, 1e-06, 1, "1.0", "A score that ends the search."),
+               "The least depth at which a thought can end the search early."),
+    PHI__C_INT(tot, max_nodes, 0, 1, 100000, "100",
+               "Maximum number of nodes, including the problem."),
+    PHI__C_SECS(
+        tot, max_duration_ms, "max_duration_secs", PHI__NO_LIMIT, "null",
+        "Maximum number of seconds; then the best thought is the answer (default: no limit)."),
+    PHI__C_INT(tot, top_k, 0, 1, 1000, "3", "The number of candidates in the result."),
+    PHI__C_NUM(tot, early_success_threshold, 1e-06, 1, "1.0",
+               "A score that ends the search at min_depth or deeper."),
     PHI__C_INT(tot, convergence_window, PHI__NO_LIMIT, 1, 4294967295, "null",
-               "Expansions without an improvement at max_depth that end the search."),
+               "Ends the search after this many expansions without improvement, counted from "
+               "max_depth on."),
     PHI__C_NUM(tot, min_score_improvement, 1e-06, 1, "0.02",
-               "The least gain that is an improvement."),
-    PHI__C_INT(tot, max_parse_retries, 0, 1, 100, "1", "Repairs of an answer that cannot be read."),
-    PHI__C_FLAG(tot, no_repair, "An answer that cannot be read ends the search at once."),
-    PHI__C_FLAG(tot, tools, "Thoughts and scores may call tools."),
-    PHI__C_INT(tot, max_tool_rounds, 0, 1, 1000, "3", "Rounds of tools of a call."),
+               "The least gain of the score that counts as an improvement."),
+    PHI__C_INT(tot, max_parse_retries, 0, 1, 100, "1",
+               "The number of attempts to repair an unreadable answer."),
+    PHI__C_FLAG(tot, no_repair, "Ends the search at once if an answer is unreadable."),
+    PHI__C_FLAG(tot, tools, "Lets the calls of the search use the agent's tools."),
+    PHI__C_INT(tot, max_tool_rounds, 0, 1, 1000, "3", "Maximum number of tool rounds per call."),
     PHI__C_PROMPT(tot, generation_prompt),
     PHI__C_PROMPT(tot, evaluation_prompt),
     PHI__C_CALL(tot)};
@@ -550,14 +610,20 @@ PHI__TABLE_PLAIN(PHI__FN, tot, "strategy.instances.tot", "Options of tot.")
 static const char phi__aggregation_names[] = "synthesis voting weighted";
 
 static const phi__cfg_field phi__got_rows[] = {
-    PHI__C_CHOICE(got, aggregation, phi__aggregation_names, "\"synthesis\"",
-                  "How thoughts become the answer."),
-    PHI__C_INT(got, generations, 0, 1, 1000, "2", "Generations of thoughts."),
-    PHI__C_INT(got, branching_factor, 0, 1, 1000, "3", "Thoughts of a generation at most."),
-    PHI__C_INT(got, max_nodes, 0, 1, 1000, "20", "Thoughts in all."),
-    PHI__C_INT(got, max_depth, 0, 1, 1000, "5", "Depth of a thought at most."),
-    PHI__C_INT(got, votes, 0, 1, 1000, "3", "Votes at most, with voting."),
-    PHI__C_INT(got, keep_best, 0, 1, 1000, "5", "Thoughts with most support that are aggregated."),
+    PHI__C_CHOICE(
+        got, aggregation, phi__aggregation_names, "\"synthesis\"",
+        "Makes the answer from the thoughts by one composing call, by votes, or by weights."),
+    PHI__C_INT(got, generations, 0, 1, 1000, "2", "The number of generations of thoughts."),
+    PHI__C_INT(got, branching_factor, 0, 1, 1000, "3",
+               "Maximum number of thoughts per generation."),
+    PHI__C_INT(got, max_nodes, 0, 1, 1000, "20",
+               "Maximum number of nodes, including the problem and the answer."),
+    PHI__C_INT(got, max_depth, 0, 1, 1000, "5",
+               "Maximum depth of a thought; first thoughts have depth 1."),
+    PHI__C_INT(got, votes, 0, 1, 1000, "3",
+               "Maximum number of votes, with aggregation = \"voting\"."),
+    PHI__C_INT(got, keep_best, 0, 1, 1000, "5",
+               "The number of best-supported thoughts that are aggregated."),
     PHI__C_PROMPT(got, generation_prompt),
     PHI__C_PROMPT(got, connection_prompt),
     PHI__C_PROMPT(got, voting_prompt),
@@ -567,10 +633,11 @@ static const phi__cfg_field phi__got_rows[] = {
 PHI__TABLE_PLAIN(PHI__FN, got, "strategy.instances.got", "Options of got.")
 
 static const phi__cfg_field phi__trm_rows[] = {
-    PHI__C_INT(trm, max_supervisions, 0, 1, 50, "5", "Calls that score a draft."),
+    PHI__C_INT(trm, max_supervisions, 0, 1, 50, "5",
+               "Maximum number of calls that score an answer."),
     PHI__C_INT(trm, reasoning_steps, 0, 1, 20, "1",
-               "Calls that write notes before an improvement."),
-    PHI__C_NUM(trm, threshold, 1e-06, 1, "0.9", "A score that ends it."),
+               "The number of calls that write notes before each improvement."),
+    PHI__C_NUM(trm, threshold, 1e-06, 1, "0.9", "A score that ends the search."),
     PHI__C_PROMPT(trm, reason_prompt),
     PHI__C_PROMPT(trm, supervise_prompt),
     PHI__C_PROMPT(trm, improve_prompt),
@@ -582,35 +649,44 @@ static const char phi__adaptive_name_names[] = "react cot cod aot tot got trm";
 
 static const phi__cfg_field phi__adaptive_rows[] = {
     PHI__C_NAMES(adaptive, strategy, "strategy", TEXT, 0, phi__adaptive_name_names, "null",
-                 "Always this one (default: chosen by the prompt)."),
+                 "A fixed strategy for all prompts (default: phi chooses by the prompt)."),
     PHI__C_NAMES(adaptive, default_strategy, "default_strategy", TEXT, 0, phi__adaptive_name_names,
-                 "\"react\"", "Where the prompt does not decide."),
+                 "\"react\"", "The strategy if no rule chooses one."),
     PHI__C_COUNTED(adaptive, available, available_count, phi__adaptive_name_names,
                    "[\"react\", \"cot\", \"cod\", \"tot\", \"got\", \"trm\"]",
-                   "Those that may be chosen."),
-    PHI__C_INT(adaptive, max_tool_rounds, 0, 1, 1000, "9", "Rounds of tools of react."),
-    PHI__C_NUM(adaptive, simple_below, 1e-06, 1, "0.3", "Complexity of a simple prompt."),
-    PHI__C_NUM(adaptive, complex_above, 1e-06, 1, "0.7", "Complexity of a hard prompt."),
+                   "The strategies that phi may choose."),
+    PHI__C_INT(adaptive, max_tool_rounds, 0, 1, 1000, "9",
+               "Maximum number of tool rounds of react."),
+    PHI__C_NUM(adaptive, simple_below, 1e-06, 1, "0.3",
+               "Prompts with a complexity below this number are simple."),
+    PHI__C_NUM(adaptive, complex_above, 1e-06, 1, "0.7",
+               "Prompts with a complexity above this number are hard."),
     PHI__C_TEXT(adaptive, puzzle_words, 0,
-                "Words in place of those that phi has, separated by bars."),
-    PHI__C_TEXT(adaptive, synthesis_words, 0, "The same, of prompts that combine."),
-    PHI__C_TEXT(adaptive, tool_words, 0, "The same, of prompts for tools."),
-    PHI__C_TEXT(adaptive, exploration_words, 0, "The same, of prompts that explore."),
-    PHI__C_TEXT(adaptive, complex_words, 0, "The same, of the complexity.")};
+                "Words that mark a puzzle, separated by bars. The list replaces phi's own."),
+    PHI__C_TEXT(adaptive, synthesis_words, 0,
+                "Words that mark a combination, separated by bars. The list replaces phi's own."),
+    PHI__C_TEXT(
+        adaptive, tool_words, 0,
+        "Words that mark a prompt for tools, separated by bars. The list replaces phi's own."),
+    PHI__C_TEXT(adaptive, exploration_words, 0,
+                "Words that mark an exploration, separated by bars. The list replaces phi's own."),
+    PHI__C_TEXT(
+        adaptive, complex_words, 0,
+        "Words that raise the complexity, separated by bars. The list replaces phi's own.")};
 PHI__TABLE_PLAIN(static, adaptive, "strategy.instances.adaptive", "Options of adaptive.")
 
 static const char phi__strategy_type_names[] = "cot cod aot tot got trm adaptive";
 
 static const phi__cfg_field phi__strategy_rows[] = {
     PHI__C_NAMED(strategy, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "strategy", "null",
-                 "Its name: \"{{name}}\" or \"{{%name%}}\"."),
-    PHI__C_TEXT(strategy, description, 0, "For people."),
+                 "The name for references: \"{{name}}\" or \"{{%name%}}\"."),
+    PHI__C_TEXT(strategy, description, 0, "A description for people."),
     PHI__C_NAMES(strategy, type, "type", CHOICE, PHI__REQUIRED, phi__strategy_type_names, "null",
-                 "The strategy."),
+                 "The kind of strategy."),
     PHI__C_INT(strategy, max_calls, PHI__NO_LIMIT, 1, 4294967295, "null",
-               "Model calls of a prompt at most (default: as its options allow)."),
+               "Maximum number of model calls per prompt (default: as many as the options allow)."),
     PHI__C_SECS(strategy, call_timeout_ms, "call_timeout_secs", PHI__NO_LIMIT, "null",
-                "Seconds of one model call (default: no limit)."),
+                "Maximum number of seconds per model call (default: no limit)."),
     PHI__C_PART(strategy, cot, cot, "Options of a chain of thought."),
     PHI__C_PART(strategy, cod, cot, "Options of a chain of draft."),
     PHI__C_PART(strategy, aot, aot, "Options of an algorithm of thoughts."),
@@ -619,8 +695,8 @@ static const phi__cfg_field phi__strategy_rows[] = {
     PHI__C_PART(strategy, trm, trm, "Options of recursive refinement."),
     PHI__C_PART(
         strategy, adaptive, adaptive,
-        "Options of the choice by the prompt; the strategies it chooses from have their own.")};
-PHI__TABLE(strategy, "strategy.instances", "A strategy.")
+        "Options of adaptive. The strategies that adaptive chooses from have separate options.")};
+PHI__TABLE(strategy, "strategy.instances", "A reasoning strategy.")
 
 PHI__TABLE_LIST(static, strategies, "strategy", "Reasoning strategies, by name.", strategy,
                 "The strategies.")
@@ -632,15 +708,16 @@ static const char phi__scope_names[] = "ephemeral persistent";
 static const phi__cfg_field phi__session_rows[] = {
     PHI__C_CHOICE(
         session, scope, phi__scope_names, "\"ephemeral\"",
-        "ephemeral: threads live in memory alone; persistent: they are written to a store."),
-    PHI__C_TEXT(session, directory, PHI__CFG_PATH,
-                "Where a persistent session keeps its files; made when needed."),
+        "ephemeral: keeps threads in memory only; persistent: writes threads to a store."),
     PHI__C_TEXT(
-        session, thread, 0,
-        "The id of the thread to continue, or to begin where the store has none of that id."),
+        session, directory, PHI__CFG_PATH,
+        "The directory of a persistent session's files. phi creates the directory if needed."),
+    PHI__C_TEXT(session, thread, 0,
+                "The id of the thread to continue. If the store has no such thread, phi creates "
+                "the thread."),
     PHI__C_FLAG(session, sync,
-                "Wait for the disk at each write, so that a loss of power loses nothing.")};
-PHI__TABLE(session, "session", "Sessions.")
+                "Waits for the disk after each write. A loss of power then loses nothing.")};
+PHI__TABLE(session, "session", "The storage of threads.")
 
 static const char phi__tool_mode_names[] = "sequential=1 parallel=0 batched=2";
 
@@ -648,20 +725,22 @@ static const char phi__tool_choice_names[] = "auto none required";
 
 static const phi__cfg_field phi__tools_rows[] = {
     PHI__C_LIST(tools, enabled, "[]",
-                "Names of tools: built-in ones, those of the program, and sub-agents."),
+                "Names of tools: built-in tools, tools of the program, and sub-agents."),
     PHI__C_ROW(
         tools, mode, "tool_strategy", CHOICE, 0, "strategy", phi__tool_mode_names, NULL, NULL, 0, 0,
         "\"parallel\"",
-        "How the calls of one turn run: one after another, all at once, or batch_size at a time."),
+        "The order of a turn's calls: one after another, all at once, or batch_size at a time."),
     PHI__C_INT(tools, batch_size, 0, 1, 65536, "3",
-               "Calls at a time, with tool_strategy \"batched\"."),
+               "The number of calls that run at a time, with tool_strategy = \"batched\"."),
     PHI__C_SECS(tools, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "120",
-                "Seconds that a call of a tool without a limit of its own may take."),
-    PHI__C_INT(tools, defer_percent, PHI__NO_LIMIT, 1, 1000, "10",
-               "Percent of the window: where tools of servers take more, they are deferred."),
-    PHI__C_CHOICE(tools, choice, phi__tool_choice_names, "\"auto\"",
-                  "Whether the model may, must not, or must call a tool.")};
-PHI__TABLE(tools, "tools", "Tools.")
+                "Maximum number of seconds per call, for tools that set no limit."),
+    PHI__C_INT(
+        tools, defer_percent, PHI__NO_LIMIT, 1, 1000, "10",
+        "MCP and OpenAPI tools are deferred if they take more than this percentage of the window."),
+    PHI__C_CHOICE(
+        tools, choice, phi__tool_choice_names, "\"auto\"",
+        "auto: allows tool calls; none: forbids tool calls; required: demands a tool call.")};
+PHI__TABLE(tools, "tools", "The tools of agents, and the order of tool calls.")
 
 /* ---- compaction ---- */
 
@@ -669,146 +748,158 @@ static const char phi__compaction_scope_names[] = "runs tokens";
 
 static const phi__cfg_field phi__compaction_base_rows[] = {
     PHI__C_BOOL(compaction, enabled, "true",
-                "false switches compaction off, whatever max_context_tokens says."),
+                "False turns compaction off, even if max_context_tokens is set."),
     PHI__C_INT_IN(compaction, config, max_context_tokens, 0, 1000, 1000000000, "null",
-                  "Size of the window in tokens; compaction is off where this is not set."),
+                  "The size of the window in tokens. Without this field, compaction is off."),
     PHI__C_INT_IN(compaction, config, system_prompt_tokens, 0, 1, 1000000000, "4000",
                   "Tokens reserved for the system prompt."),
     PHI__C_NUM_IN(compaction, config, compact_at_pct, 0.01, 1, "0.9",
-                  "The part of the window, above 0 to 1, that may fill up."),
+                  "The part of the window that the conversation may fill, above 0 and at most 1."),
     PHI__C_NUM_AS(
         compaction, config.budget_threshold_pct, "compact_budget_threshold_pct", 0.001, 1, "0.05",
         "Compaction begins when less than this part of the window is left below compact_at_pct."),
     PHI__C_NONE(compaction, config.keep_first_turns, config.keep_no_first, "keep_first_turns",
-                "keep_first", 1000000, "2", "First turns of a run that stay as they are; 0: none."),
-    PHI__C_ROW(compaction, config.keep_recent_turns, "keep_recent_turns", INTEGER, 0, "keep_recent",
-               NULL, NULL, NULL, 1, 1000000, "10", "Newest turns of a run that stay as they are."),
+                "keep_first", 1000000, "2",
+                "The number of first turns of a run that stay unchanged; 0: none."),
+    PHI__C_ROW(
+        compaction, config.keep_recent_turns, "keep_recent_turns", INTEGER, 0, "keep_recent", NULL,
+        NULL, NULL, 1, 1000000, "10",
+        "The number of newest turns of a run that stay. Only their long tool results are cut."),
     PHI__C_INT_IN(compaction, config, max_summary_tokens, 0, 1, 1000000000, "2000",
-                  "Tokens of a summary at most."),
+                  "Maximum number of tokens per summary."),
     PHI__C_INT_IN(compaction, config, tool_output_max_lines, 0, 1, 1000000000, "50",
-                  "Lines that stay of a long tool result."),
-    PHI__C_TEXT_IN(compaction, config, focus_message,
-                   "What summaries have to keep, as a message before them."),
+                  "The number of lines that a long tool result keeps."),
+    PHI__C_TEXT_IN(
+        compaction, config, focus_message,
+        "A user message before each part that is summarized. It says what a summary must keep."),
     PHI__C_CHOICE_IN(compaction, config, scope, phi__compaction_scope_names, "\"runs\"",
-                     "Which earlier runs are summed up: the newest scope_runs, or as many as "
-                     "scope_tokens hold."),
+                     "The earlier runs that get a summary each: the newest scope_runs, or those "
+                     "within scope_tokens."),
     PHI__C_INT_IN(compaction, config, scope_runs, PHI__NO_LIMIT, 1, 1000000, "3",
-                  "Earlier runs that are summed up, with scope \"runs\"."),
+                  "The number of earlier runs that get a summary each, with scope = \"runs\"."),
     PHI__C_INT_IN(compaction, config, scope_tokens, 0, 1, 1000000000, "null",
-                  "Tokens of earlier runs that are summed up, with scope \"tokens\" (default: "
+                  "Tokens of earlier runs that get a summary each; scope = \"tokens\" (default: "
                   "max_context_tokens).")};
 PHI__TABLE_BASE(compaction_base)
 
 static const phi__cfg_field phi__compaction_rows[] = {PHI__C_TABLES(
     compaction, instances, compaction_instance,
-    "Named variations, for agents and profiles: compaction = \"{{compaction.name}}\".")};
-PHI__TABLE_OF(compaction, "compaction", "Compaction.", phi__table_compaction_base, false)
+    "Named variations for agents and profiles: compaction = \"{{compaction.name}}\".")};
+PHI__TABLE_OF(compaction, "compaction",
+              "Shortens a conversation that nears the end of the context window.",
+              phi__table_compaction_base, false)
 
 static const phi__cfg_field phi__compaction_instance_rows[] = {
     PHI__C_NAMED(compaction, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "compaction", "null",
-                 "Its name: \"{{name}}\", or \"{{%name%}}\" for one that is shared."),
-    PHI__C_TEXT(compaction, description, 0, "For people.")};
+                 "The name for references: \"{{name}}\" or \"{{%name%}}\"."),
+    PHI__C_TEXT(compaction, description, 0, "A description for people.")};
 PHI__TABLE_OF(compaction_instance, "compaction.instances",
-              "A named compaction: what it does not set is as in [compaction].",
+              "A named compaction. Unset fields have the values of [compaction].",
               phi__table_compaction_base, false)
 
 static const phi__cfg_field phi__context_rows[] = {
     PHI__C_TABLE(context, compaction, compaction,
-                 "As [compaction] at the top; a file has only one of the two.")};
+                 "The same as [compaction] at the top. A file may have only one of the two.")};
 PHI__TABLE_AS(static, context, "context", "Another place for compaction.", NULL, false, false)
 
 /* ---- runs ---- */
 
 static const phi__cfg_field phi__retry_rows[] = {
     PHI__C_NONE(retry, max_retries, disable, "max_retries", NULL, 1000, "3",
-                "Attempts beyond the first; 0: none."),
+                "The number of retries after the first attempt; 0: none."),
     PHI__C_INT(retry, initial_delay_ms, 0, 1, 3600000, "1000",
                "Milliseconds before the first retry."),
     PHI__C_NUM(retry, backoff_multiplier, 1, 1000, "2.0",
-               "Each delay is so many times the one before."),
-    PHI__C_INT(retry, max_delay_ms, 0, 1, 86400000, "30000", "Milliseconds of a delay at most."),
+               "Each delay is the previous delay times this number."),
+    PHI__C_INT(retry, max_delay_ms, 0, 1, 86400000, "30000",
+               "The longest delay that phi itself computes, in milliseconds."),
     PHI__C_INT(retry, max_server_delay_ms, PHI__NO_LIMIT, 1, 4294967295, "60000",
-               "Milliseconds that a server may ask to wait; when it asks for more, the call "
+               "The longest delay in milliseconds that a server may ask for; otherwise the call "
                "fails at once.")};
-PHI__TABLE_PLAIN(PHI__FN, retry, "execution.retry", "Retries.")
+PHI__TABLE_PLAIN(PHI__FN, retry, "execution.retry", "Retries of failed model calls.")
 
 static const char phi__cache_mode_names[] = "auto disabled manual";
 
 static const phi__cfg_field phi__cache_rows[] = {
-    PHI__C_BOOL(cache, enabled, "true", "false: no marks of prompt caching are sent."),
-    PHI__C_NAMES(cache, cache.mode, "strategy", CHOICE, PHI__CFG_LENIENT, phi__cache_mode_names,
-                 "\"auto\"", "auto: all marks; disabled: none; manual: those that are set here."),
+    PHI__C_BOOL(cache, enabled, "true", "False turns off all marks of prompt caching."),
+    PHI__C_NAMES(
+        cache, cache.mode, "strategy", CHOICE, PHI__CFG_LENIENT, phi__cache_mode_names, "\"auto\"",
+        "auto: sends all marks; disabled: sends none; manual: sends the marks that are set here."),
     PHI__C_ALIAS(cache, cache.system, "system", "cache_system", BOOL, "false",
-                 "manual: a mark behind the system prompt."),
+                 "With strategy = \"manual\": sends a mark after the system prompt."),
     PHI__C_ALIAS(cache, cache.tools, "tools", "cache_tools", BOOL, "false",
-                 "manual: a mark behind the last tool."),
+                 "With strategy = \"manual\": sends a mark after the last tool."),
     PHI__C_ALIAS(cache, cache.messages, "messages", "cache_messages", BOOL, "false",
-                 "manual: a mark behind the last user message."),
-    PHI__C_FLAG_IN(cache, cache, one_hour,
-                   "Marks last an hour, not five minutes (Claude); writing costs more.")};
+                 "With strategy = \"manual\": sends a mark after the last user message."),
+    PHI__C_FLAG_IN(
+        cache, cache, one_hour,
+        "Marks last one hour instead of five minutes (Claude). Writing then costs more.")};
 PHI__TABLE(cache, "execution.cache", "Prompt caching.")
 
 static const phi__cfg_field phi__budget_rows[] = {
-    PHI__C_INT(budget, max_tokens, 0, 1, 0, "null", "Tokens of every kind, over all runs."),
+    PHI__C_INT(budget, max_tokens, 0, 1, 0, "null",
+               "Maximum number of tokens of every kind, over all runs."),
     PHI__C_NUM(budget, max_cost, 1e-06, 1000000000, "null",
-               "Dollars over all runs; needs [provider.cost]."),
+               "Maximum cost in dollars, over all runs; needs [provider.cost]."),
     PHI__C_INT(budget, max_requests, 0, 1, 0, "null",
-               "Model calls over all runs; retries do not count.")};
+               "Maximum number of model calls, over all runs; retries do not count.")};
 PHI__TABLE_PLAIN(static, budget, "execution.budget", "A budget over all runs.")
 
 static const phi__cfg_field phi__deadlines_rows[] = {
     PHI__C_SECS(deadlines, connect_ms, "connect_secs", PHI__NO_LIMIT, "15",
-                "Seconds until a connection stands."),
+                "Maximum number of seconds until the connection is made."),
     PHI__C_SECS(deadlines, first_event_ms, "first_event_secs", PHI__NO_LIMIT, "300",
-                "Seconds from there to the first event of an answer."),
+                "Maximum number of seconds from the connection to the first event of an answer."),
     PHI__C_SECS(deadlines, idle_ms, "idle_secs", PHI__NO_LIMIT, "120",
-                "Seconds between two events of an answer."),
+                "Maximum number of seconds between two events of an answer."),
     PHI__C_SECS(deadlines, total_ms, "total_secs", PHI__NO_LIMIT, "null",
-                "Seconds of a whole model call (default: the limit of the run).")};
-PHI__TABLE_PLAIN(static, deadlines, "execution.deadlines", "Deadlines of a model call.")
+                "Maximum number of seconds per model call (default: only the limit of the run).")};
+PHI__TABLE_PLAIN(static, deadlines, "execution.deadlines", "Time limits of a model call.")
 
 static const phi__cfg_field phi__execution_rows[] = {
     PHI__C_INT_IN(execution, desc.limits, max_turns, PHI__NO_LIMIT, 1, 4294967295, "50",
-                  "Model calls of a run at most."),
+                  "Maximum number of model calls per run."),
     PHI__C_RANGE(execution, desc.limits.max_tokens, "max_total_tokens", INTEGER, PHI__NO_LIMIT, 1,
-                 0, "1000000", "Input and output tokens of a run at most."),
+                 0, "1000000", "Maximum number of input and output tokens per run."),
     PHI__C_SECS(execution, desc.limits.max_duration_ms, "max_duration_secs", PHI__NO_LIMIT, "600",
-                "Seconds that a run may take."),
+                "Maximum number of seconds per run."),
     PHI__C_NUM_IN(execution, desc.limits, max_cost, 1e-06, 1000000000, "null",
-                  "Dollars of a run at most; needs [provider.cost]."),
+                  "Maximum cost per run in dollars; needs [provider.cost]."),
     PHI__C_FLAG_IN(execution, desc.limits, pause,
-                   "A limit that is reached pauses the run instead of ending it."),
+                   "Pauses a run at a limit instead of ending the run."),
     PHI__C_PART_IN(execution, desc, retry, retry,
-                   "Retries of model calls that failed in a way that may pass."),
+                   "Retries of model calls after a temporary failure."),
     PHI__C_PART(execution, cache, cache, "Prompt caching."),
     PHI__C_PART_IN(execution, desc, budget, budget,
-                   "What an agent may spend over its life, with its sub-agents."),
-    PHI__C_PART_IN(execution, desc, deadlines, deadlines, "How long the network may be silent.")};
-PHI__TABLE(execution, "execution", "Limits of a run.")
+                   "Limits the spending of an agent and its sub-agents over all runs."),
+    PHI__C_PART_IN(execution, desc, deadlines, deadlines, "Time limits of a model call.")};
+PHI__TABLE(execution, "execution",
+           "Limits of a run, retries, prompt caching, budget and deadlines.")
 
 /* ---- the top ---- */
 
 static const phi__cfg_field phi__top_rows[] = {
     PHI__C_PLAIN_AS(top, schema, "$schema", TEXT, 0, "null",
-                    "The address of a JSON Schema, for editors; phi does not look at it."),
+                    "The address of a JSON Schema for editors. phi ignores this field."),
     PHI__C_PLAIN(top, default_workspace, TEXT, PHI__CFG_PATH, "\".\"",
-                 "The directory of every agent that has none of its own."),
-    PHI__C_TABLE(top, agent, agent, "The agent, or what all agents of this file have in common."),
-    PHI__C_TABLE(top, provider, provider, "The model of every agent that names no other."),
+                 "The workspace of every agent that sets no other."),
+    PHI__C_TABLE(top, agent, agent,
+                 "The agent, or the settings that all agents of the file share."),
+    PHI__C_TABLE(top, provider, provider, "The model of every agent that names no other provider."),
     PHI__C_REF(top, models, MAP, "provider", "{}",
-               "Short names for providers: with fast = \"{{provider.haiku}}\", \":fast\" means "
+               "Short names for providers: fast = \"{{provider.haiku}}\" makes \":fast\" a name of "
                "that provider."),
-    PHI__C_TABLE(top, failover, failover, "Other models to go on with when one fails for good."),
-    PHI__C_TABLE(top, session, session, "Where threads are kept."),
-    PHI__C_TABLE(top, tools, tools, "Which tools there are, and how calls run."),
+    PHI__C_TABLE(top, failover, failover, "Models that take over when a model fails for good."),
+    PHI__C_TABLE(top, session, session, "The storage of threads."),
+    PHI__C_TABLE(top, tools, tools, "The tools of agents, and the order of tool calls."),
     PHI__C_TABLE(top, compaction, compaction,
-                 "How a conversation that nears the window is shortened."),
+                 "Shortens a conversation that nears the end of the context window."),
     PHI__C_TABLE(top, context, context, "Another place for compaction: [context.compaction]."),
     PHI__C_TABLE(top, execution, execution,
                  "Limits of a run, retries, prompt caching, budget and deadlines."),
-    PHI__C_TABLE(top, sub_agents, sub_agents, "Agents that are tools of agents."),
+    PHI__C_TABLE(top, sub_agents, sub_agents, "Agents that other agents call as tools."),
     PHI__C_TABLE(top, strategy, strategies, "Reasoning strategies, by name."),
     PHI__C_TABLE(top, system_prompt_strategy, prompt_strategies,
-                 "Templates of system prompts: their blocks, in order, with lengths."),
+                 "Templates of system prompts: the order and the lengths of the blocks."),
     PHI__C_TABLE(top, system_prompt, prompts, "System prompts made of blocks.")};
-PHI__TABLE(top, "", "A configuration.")
+PHI__TABLE(top, "", "A configuration file.")

@@ -42,29 +42,31 @@ static const phi__cfg_table *phi__table_tool_settings(void);
 
 static const phi__cfg_field phi__tool_settings_rows[] = {
     PHI__C_PLAIN(tool_settings, allowed_paths, TEXTS, PHI__CFG_PATH, "[]",
-                 "Files and directories that tools may use besides the workspace."),
+                 "Files and directories outside the workspace that tools may use, too."),
     PHI__C_LIST(
         tool_settings, deny_patterns, "null",
-        "Commands with one of these texts are refused (default: a few that destroy); no boundary."),
-    PHI__C_FLAG_IN(tool_settings, desc, unconfined,
-                   "Tools may use files outside of the workspace, too."),
+        "Texts of refused commands (default: a few destructive commands). This is no boundary."),
+    PHI__C_FLAG_IN(tool_settings, desc, unconfined, "Lets tools use files outside the workspace."),
     PHI__C_SECS(tool_settings, desc.bash_timeout_ms, "bash_timeout_secs", PHI__NO_LIMIT, "120",
-                "Seconds that a command may run."),
+                "Maximum number of seconds that a command may run."),
     PHI__C_SECS(tool_settings, desc.list_timeout_ms, "list_timeout_secs", PHI__NO_LIMIT, "10",
-                "Seconds of list_files."),
+                "Maximum number of seconds per call of list_files."),
     PHI__C_SECS(tool_settings, desc.search_timeout_ms, "search_timeout_secs", PHI__NO_LIMIT, "30",
-                "Seconds of search."),
-    PHI__C_U32_IN(tool_settings, desc, max_output_bytes, "262144",
-                  "Bytes that are kept of each stream of a command: its head and its tail."),
+                "Maximum number of seconds per call of search."),
+    PHI__C_U32_IN(
+        tool_settings, desc, max_output_bytes, "262144",
+        "Maximum bytes that are kept of each stream of a command: the head and the tail."),
     PHI__C_INT_IN(tool_settings, desc, max_bash_result_bytes, PHI__NO_LIMIT, 64, 4294967295,
-                  "32768", "Bytes of the result of a command that the model sees."),
+                  "32768", "Maximum bytes of a command's result that the model sees."),
     PHI__C_U32_IN(tool_settings, desc, max_read_bytes, "1048576",
-                  "Bytes of a file that read_file shows."),
-    PHI__C_U32_IN(tool_settings, desc, max_files, "200", "Files that list_files names."),
-    PHI__C_U32_IN(tool_settings, desc, max_matches, "50", "Matches that search shows."),
+                  "Maximum bytes of a file that read_file shows."),
+    PHI__C_U32_IN(tool_settings, desc, max_files, "200",
+                  "Maximum number of files that list_files names."),
+    PHI__C_U32_IN(tool_settings, desc, max_matches, "50",
+                  "Maximum number of matches that search shows."),
     PHI__C_CHOICE_IN(
         tool_settings, desc, search_with, phi__sec_tools_search, "\"automatic\"",
-        "The program that search runs; automatic: phi's own engine where files are confined.")};
+        "automatic: ripgrep; phi's own engine if files are confined or ripgrep is not installed.")};
 
 PHI__TABLE(tool_settings, "tool_settings", "Settings of the built-in tools.")
 
@@ -162,13 +164,14 @@ static const phi__cfg_table *phi__table_skills(void);
 static const phi__cfg_field phi__skills_rows[] = {
     PHI__C_PLAIN(
         skills, directories, TEXTS, PHI__CFG_PATH | PHI__REQUIRED, "[]",
-        "Directories of skills, each NAME/SKILL.md; a later one replaces skills of the same name."),
-    PHI__C_U32(skills, max_skills, "1000", "Skills at most."),
-    PHI__C_U32(skills, max_file_bytes, "1048576", "Bytes of a SKILL.md; a longer one is left out."),
-    PHI__C_U32(skills, max_read_bytes, "262144", "Bytes of one answer of read_skill."),
+        "Directories of skills (NAME/SKILL.md). A later one replaces skills of the same name."),
+    PHI__C_U32(skills, max_skills, "1000", "Maximum number of skills."),
+    PHI__C_U32(skills, max_file_bytes, "1048576",
+               "Maximum bytes of a SKILL.md file; phi leaves out longer files."),
+    PHI__C_U32(skills, max_read_bytes, "262144", "Maximum bytes of one answer of read_skill."),
     PHI__C_FLAG(skills, no_index, "Leaves the list of skills out of the system prompt.")};
 
-PHI__TABLE(skills, "skills", "Where skills are.")
+PHI__TABLE(skills, "skills", "The directories of skills, and limits.")
 
 static bool phi__sec_skill_is_listed(const phi_json *node, phi_str file) {
     phi_json_iter it = phi_json_each(phi_json_get(node, "directories"));
@@ -463,38 +466,47 @@ static const phi__cfg_table *phi__table_permission_rule(void);
 
 static const phi__cfg_field phi__permission_rule_rows[] = {
     PHI__C_NAMES(rule, rule.verdict, "verdict", CHOICE, PHI__REQUIRED, phi__sec_perm_verdicts,
-                 "null", "What happens to a call that the rule matches."),
+                 "null", "The verdict on calls that the rule matches."),
     PHI__C_TEXT_IN(rule, rule, tool, "A pattern of tool names: \"bash\", \"mcp_*\"."),
     PHI__C_TEXT_IN(rule, rule, command, "A pattern for each word of a command: \"git log *\"."),
-    PHI__C_TEXT_IN(rule, rule, with, "Words of the command, one of which must be there."),
-    PHI__C_TEXT_IN(rule, rule, without, "Words of the command, none of which may be there."),
-    PHI__C_TEXT_IN(rule, rule, piped, "Programs, one of which writes into the command."),
-    PHI__C_TEXT_IN(rule, rule, path, "A pattern of paths: \"./src/\" with \"**\" behind."),
-    PHI__C_TEXT_IN(rule, rule, host, "A pattern of the host of a URL."),
-    PHI__C_TEXT_IN(rule, rule, argument, "A member of the arguments, for `matches`."),
-    PHI__C_TEXT_IN(rule, rule, matches, "A pattern of its text."),
-    PHI__C_TEXT_IN(rule, rule, reason, "Why, for the model and the person who is asked."),
-    PHI__C_TEXT_IN(rule, rule, options, "The options that the command may have, and no other."),
+    PHI__C_TEXT_IN(rule, rule, with,
+                   "Words that the command must have. One of several alternatives is enough."),
+    PHI__C_TEXT_IN(rule, rule, without, "Words that the command must not have."),
+    PHI__C_TEXT_IN(rule, rule, piped,
+                   "Names of programs. The output of one of them must go to the command."),
+    PHI__C_TEXT_IN(rule, rule, path, "A pattern of paths, such as \"./src/\" followed by \"**\"."),
+    PHI__C_TEXT_IN(rule, rule, host, "A pattern of the URL's host."),
+    PHI__C_TEXT_IN(rule, rule, argument,
+                   "The name of an argument of the call; `matches` checks its text."),
+    PHI__C_TEXT_IN(rule, rule, matches,
+                   "A pattern of the text of `argument` (default: of all arguments as JSON)."),
+    PHI__C_TEXT_IN(rule, rule, reason,
+                   "The reason, shown to the model and to the person who is asked."),
+    PHI__C_TEXT_IN(rule, rule, options, "The only options that the command may have."),
     PHI__C_TEXT_IN(rule, rule, source,
-                   "A pattern of MCP servers whose tools are meant; \"\": phi's own.")};
+                   "A pattern of tool sources: MCP servers or \"openapi\"; \"\" matches the "
+                   "program's own tools.")};
 
-PHI__TABLE(permission_rule, "permissions.rules", "A rule: it matches where all of its fields do.")
+PHI__TABLE(permission_rule, "permissions.rules",
+           "A rule. It matches a call if all of its fields match.")
 
 static const phi__cfg_table *phi__table_permissions(void);
 
 static const phi__cfg_field phi__permissions_rows[] = {
-    PHI__C_CHOICE(permissions, mode, phi__sec_perm_modes, "\"default\"",
-                  "Rules before those of the file. Without it the file's rules are all there are, "
-                  "if it has any."),
-    PHI__C_CHOICE(permissions, otherwise, phi__sec_perm_verdicts, "\"ask\"",
-                  "What happens to calls that no rule matches."),
-    PHI__C_TABLES(permissions, rules, permission_rule, "Rules; their order has no meaning."),
-    PHI__C_TEXT(permissions, home, PHI__CFG_PATH, "The absolute path that ~ means: \"${HOME}\"."),
+    PHI__C_CHOICE(
+        permissions, mode, phi__sec_perm_modes, "\"default\"",
+        "Adds built-in rules before the file's (if mode is unset: only if the file has no rules)."),
+    PHI__C_CHOICE(
+        permissions, otherwise, phi__sec_perm_verdicts, "\"ask\"",
+        "The verdict on calls that no rule matches (default: the mode's, or ask without a mode)."),
+    PHI__C_TABLES(permissions, rules, permission_rule, "The rules. Their order does not matter."),
+    PHI__C_TEXT(permissions, home, PHI__CFG_PATH,
+                "The absolute path that ~ stands for, such as \"${HOME}\"."),
     PHI__C_PLAIN(permissions, shell_tools, TEXT, 0, "\"bash\"",
                  "A pattern of the tools that run shell commands.")};
 
 PHI__TABLE(permissions, "permissions",
-           "Which tool calls may run. Calls to ask about are denied where the program cannot ask.")
+           "Rules for tool calls. If a rule asks and the program cannot ask, the call is denied.")
 
 /* ---- the host's hooks, called after the rules ---- */
 
@@ -627,13 +639,14 @@ static const phi__cfg_table *phi__table_script(void);
 
 static const phi__cfg_field phi__script_rows[] = {
     PHI__C_TEXT_IN(script, script, command, "The program and its arguments."),
-    PHI__C_TEXT_IN(script, script, tool, "For calls of this tool alone."),
+    PHI__C_TEXT_IN(script, script, tool, "Limits the script to calls of this tool."),
     PHI__C_SECS(script, script.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
-                "Seconds that it may take."),
-    PHI__C_FLAG_IN(script, script, shell, "The command is a line for sh -c."),
-    PHI__C_CHOICE_IN(script, script, on_failure, phi__sec_script_failures, "null",
-                     "The verdict when it gives none.")};
-PHI__TABLE(script, "callbacks.script", "A script.")
+                "Maximum number of seconds that the script may run."),
+    PHI__C_FLAG_IN(script, script, shell, "Runs the command as a line of sh -c."),
+    PHI__C_CHOICE_IN(
+        script, script, on_failure, phi__sec_script_failures, "null",
+        "The verdict if the script fails (default: deny, or allow if it cannot be started).")};
+PHI__TABLE(script, "callbacks.script", "A script at a point of a run.")
 
 /* The code reads the values from the tree. The struct is needed only for the table. */
 typedef struct phi__cfg_callbacks {
@@ -644,27 +657,31 @@ typedef struct phi__cfg_callbacks {
 /* Keys, their points (0: no script is run), and their descriptions. */
 #define PHI__SEC_POINTS(X)                                                                         \
     X("before_loop", PHI_HOOK_BEFORE_LOOP,                                                         \
-      "Before a run; another exit code than 0 prevents it. A command, or a table "                 \
-      "(docs/scripts.md).")                                                                        \
-    X("after_loop", PHI_HOOK_AFTER_LOOP, "After a run.")                                           \
-    X("before_turn", PHI_HOOK_BEFORE_TURN, "Before a turn; another exit code ends the run.")       \
-    X("after_turn", PHI_HOOK_AFTER_TURN, "After a turn.")                                          \
+      "Runs before a run; an exit code other than 0 prevents the run.")                            \
+    X("after_loop", PHI_HOOK_AFTER_LOOP, "Runs after a run.")                                      \
+    X("before_turn", PHI_HOOK_BEFORE_TURN,                                                         \
+      "Runs before a turn; an exit code other than 0 ends the run.")                               \
+    X("after_turn", PHI_HOOK_AFTER_TURN, "Runs after a turn.")                                     \
     X("before_tool_execution", PHI_HOOK_BEFORE_TOOL,                                               \
-      "Before a tool call; another exit code denies it.")                                          \
-    X("after_tool_execution", PHI_HOOK_AFTER_TOOL, "After a tool call.")                           \
+      "Runs before a tool call; an exit code other than 0 denies the call.")                       \
+    X("after_tool_execution", PHI_HOOK_AFTER_TOOL, "Runs after a tool call.")                      \
     X("before_compaction_start", PHI_HOOK_BEFORE_COMPACTION,                                       \
-      "Before a compaction; another exit code prevents it.")                                       \
-    X("after_compaction_end", PHI_HOOK_AFTER_COMPACTION, "After a compaction.")                    \
-    X("on_error", PHI_HOOK_ON_ERROR, "After a model call has failed for good.")                    \
-    X("steering", PHI_HOOK_STEERING, "Its reply is a steering message.")                           \
-    X("follow_up", PHI_HOOK_FOLLOW_UP, "Its reply is a follow-up message.")                        \
-    X("filter", PHI_HOOK_FILTER, "Before a user's message is stored; it may refuse it.")           \
-    X("credential", PHI_HOOK_CREDENTIAL, "Its reply is the key of the next model call.")           \
-    X("before_task", PHI__SEC_SCRIPTS_TASK, "Ignored with a warning: it belongs to a recorder.")   \
-    X("after_task", PHI__SEC_SCRIPTS_TASK, "Ignored with a warning: it belongs to a recorder.")    \
+      "Runs before a compaction; an exit code other than 0 prevents the compaction.")              \
+    X("after_compaction_end", PHI_HOOK_AFTER_COMPACTION, "Runs after a compaction.")               \
+    X("on_error", PHI_HOOK_ON_ERROR, "Runs after a model call has failed for good.")               \
+    X("steering", PHI_HOOK_STEERING, "Replies with a steering message.")                           \
+    X("follow_up", PHI_HOOK_FOLLOW_UP, "Replies with a follow-up message.")                        \
+    X("filter", PHI_HOOK_FILTER,                                                                   \
+      "Runs before a user's message is stored; the script may refuse the message.")                \
+    X("credential", PHI_HOOK_CREDENTIAL, "Replies with the key of the next model call.")           \
+    X("before_task", PHI__SEC_SCRIPTS_TASK,                                                        \
+      "Ignored with a warning: this point belongs to a recorder.")                                 \
+    X("after_task", PHI__SEC_SCRIPTS_TASK,                                                         \
+      "Ignored with a warning: this point belongs to a recorder.")                                 \
     X("transform_context", PHI_HOOK_TRANSFORM_CONTEXT,                                             \
-      "For functions alone: ignored with a warning.")                                              \
-    X("convert_to_llm", PHI_HOOK_CONVERT_TO_LLM, "For functions alone: ignored with a warning.")
+      "Ignored with a warning: this point is for functions only.")                                 \
+    X("convert_to_llm", PHI_HOOK_CONVERT_TO_LLM,                                                   \
+      "Ignored with a warning: this point is for functions only.")
 
 #define PHI__SEC_ROW(key, point, text) PHI__C_TABLE_AS(callbacks, any, key, VALUE, 0, script, text),
 #define PHI__SEC_POINT(key, point, text) point,
@@ -675,9 +692,9 @@ static const uint32_t phi__sec_script_points[] = {PHI__SEC_POINTS(PHI__SEC_POINT
 #undef PHI__SEC_ROW
 #undef PHI__SEC_POINT
 #undef PHI__SEC_POINTS
-PHI__TABLE(callbacks, "callbacks",
-           "Programs that hear of a run as JSON and may stop it (docs/scripts.md). [hooks] takes "
-           "the same.")
+PHI__TABLE(
+    callbacks, "callbacks",
+    "Scripts at points of a run: each is a command or a table (docs/scripts.md). Same as [hooks].")
 
 typedef struct phi__sec_script_set {
     struct phi__sec_script_set *next;
@@ -823,22 +840,22 @@ typedef struct phi__cfg_sections {
         PHI__C_TABLE_AS(sections, node, #key, TABLE, 0, key, text);                                \
     static const phi_config_section phi__in_##key = {#key, &phi__key_##key, space, begin, use, end};
 PHI__SECTION(tool_settings, NULL, phi__sec_tools_begin, phi__sec_tools_use, phi__sec_tools_end,
-             "Settings of built-in tools.")
+             "Settings of the built-in tools.")
 #ifndef PHI_NO_FILES
 PHI__SECTION(skills, NULL, phi__sec_skill_begin, phi__sec_skill_use, phi__sec_skill_end,
-             "Where skills are.")
+             "The directories of skills, and limits.")
 #endif
 PHI__SECTION(mcp, "mcp", phi__sec_mcp_begin, phi__sec_mcp_use, phi__sec_mcp_end, "MCP servers.")
 PHI__SECTION(openapi, "openapi", phi__sec_api_begin, phi__sec_api_use, phi__sec_api_end,
-             "OpenAPI documents.")
+             "OpenAPI documents whose operations are tools.")
 PHI__SECTION(permissions, NULL, phi__sec_perm_begin, phi__sec_perm_use, phi__sec_perm_end,
-             "Which tool calls may run.")
+             "Rules for tool calls.")
 #ifndef PHI_NO_PROCESS
 PHI__SECTION(callbacks, NULL, phi__sec_script_begin, phi__sec_script_use, phi__sec_script_end,
-             "Programs that are run at points of a run.")
+             "Scripts at points of a run.")
 
 static const phi__cfg_field phi__key_hooks =
-    PHI__C_TABLE_AS(sections, node, "hooks", TABLE, 0, callbacks, "As callbacks.");
+    PHI__C_TABLE_AS(sections, node, "hooks", TABLE, 0, callbacks, "The same as [callbacks].");
 static const phi_config_section phi__in_hooks = {"hooks", &phi__key_hooks, NULL, NULL, NULL, NULL};
 #endif
 

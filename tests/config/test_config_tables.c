@@ -449,7 +449,7 @@ TEST(the_schema_is_json_and_says_what_the_tables_say) {
     field = phi_json_path(phi_json_get(phi_json_get(schema, "$defs"), "execution"),
                           "properties.max_turns");
     CHECK_STR(phi_json_str(phi_json_get(field, "description"), ""),
-              "Model calls of a run at most.");
+              "Maximum number of model calls per run.");
     CHECK_EQ_INT(phi_json_int(phi_json_get(field, "default"), 0), 50);
     CHECK_EQ_INT(phi_json_int(phi_json_path(field, "anyOf[0].minimum"), 0), 1);
     CHECK_STR(phi_json_str(phi_json_path(field, "anyOf[1].const"), ""), "unlimited");
