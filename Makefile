@@ -201,12 +201,14 @@ examples:
 
 openapi:
 	@test -n "$(SPEC)" || { echo 'make openapi SPEC=file: an OpenAPI document, JSON or YAML' >&2; exit 1; }
+	@mkdir -p $(BUILD)
 	@$(MAKE) --no-print-directory V=normal $(BUILD)/normal/tests/interop/prog_openapi > $(BUILD)/log_openapi 2>&1 \
 	    || { cat $(BUILD)/log_openapi; exit 1; }
 	@$(BUILD)/normal/tests/interop/prog_openapi $(SPEC)
 
 # The schema that editors complete and check a configuration by; a test says when it is stale.
 schema:
+	@mkdir -p $(BUILD)
 	@$(MAKE) --no-print-directory V=normal $(BUILD)/normal/tests/config/prog_config_schema > $(BUILD)/log_schema 2>&1 \
 	    || { cat $(BUILD)/log_schema; exit 1; }
 	@$(BUILD)/normal/tests/config/prog_config_schema > docs/phi.schema.json.tmp && mv docs/phi.schema.json.tmp docs/phi.schema.json

@@ -435,7 +435,7 @@ static const phi__cfg_field phi__policy_rows[] = {
     PHI__C_U32(policy, max_turns, "null",
                "The number of newest turns that are sent (default: no limit)."),
     PHI__C_NONE(policy, keep_last_turns, keep_no_turns, "keep_last_turns", NULL, 1000000, "3",
-                "The number of newest turns that are always sent; 0: only the newest turn."),
+                "Newest turns that the budget cannot leave out; 0: only the newest turn."),
     PHI__C_CHOICE(policy, summaries, phi__summaries_names, "\"use\"",
                   "use: sends summaries; none: sends none; request: asks the program for one; "
                   "write: writes one."),
