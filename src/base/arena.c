@@ -124,7 +124,7 @@ PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes) {
 
 PHI__FN void *phi__arena_grow(phi_arena *arena, void *old, size_t count, size_t *cap, size_t size) {
     if (count < *cap) return old;
-    size_t more = phi__max(phi__mul(*cap, 2), 4);
+    size_t more = phi__max(phi__max(phi__mul(*cap, 2), phi__add(count, 1)), 4);
     void *out = phi_arena_alloc(arena, phi__mul(more, size));
     if (out == NULL) return NULL;
     if (count > 0) memcpy(out, old, count * size);

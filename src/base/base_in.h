@@ -171,7 +171,8 @@ PHI__FN size_t phi__arena_taken(const phi_arena *arena);
 
 /* Makes room for one more element in the array `old` of the arena, which has `count` elements of
    `size` bytes and room for *cap elements. A full array is copied to an array with twice the room
-   (at least 4); the old array stays until the arena is reset. NULL: no memory, and *cap is
+   (at least 4, and count + 1); new elements are not zeroed, and the old array stays until the arena
+   is reset. NULL: no memory, and *cap is
    unchanged. */
 PHI__FN void *phi__arena_grow(phi_arena *arena, void *old, size_t count, size_t *cap, size_t size);
 

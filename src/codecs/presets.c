@@ -188,9 +188,9 @@ static const phi__preset phi__preset_chats[] = {
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_REASONING_EFFORT |
          PHI_QUIRK_FORMAT_ALONE | PHI__PRESET_SMALL,
      128000, 4096, false, NULL},
-    /* LiteLLM puts a made-up sentence in place of an empty text, and the model reads it. So messages
-       with calls and no text have null content. LiteLLM refuses a cache key for models that are not
-       OpenAI's. */
+    /* LiteLLM puts a made-up sentence in place of an empty text, and the model reads it. So
+       messages with calls and no text have null content. LiteLLM refuses a cache key for models
+       that are not OpenAI's. */
     {"litellm", "http://localhost:4000/v1", PHI_QUIRK_OPEN_KEY | PHI_QUIRK_EMPTY_TOOLS, 128000,
      4096, false, phi__preset_litellm_models},
 };

@@ -13,17 +13,6 @@
 
 /* ---- an agent under construction ---- */
 
-static bool phi__making_grow(phi__cfg_making *m, void **list, size_t *cap, size_t count,
-                             size_t size) {
-    if (count < *cap) return true;
-    void *more = phi_arena_alloc(m->ground->arena, phi__mul(phi__add(phi__mul(*cap, 2), 8), size));
-    if (more == NULL) return false;
-    if (count > 0) memcpy(more, *list, count * size);
-    *list = more;
-    *cap = *cap * 2 + 8;
-    return true;
-}
-
 /* Returns item i of a list, or NULL past its end. A text counts as a list with one item. The list's
    iterator is kept, so a walk takes time linear in the list. */
 static const phi_json *phi__making_item(phi__cfg_making *making, const phi_json *list, size_t i) {
@@ -63,17 +52,19 @@ PHI__FN bool phi__making_used(phi__cfg_making *making, const char *key, const ch
 PHI__FN phi_status phi__making_tool(phi__cfg_making *making, const phi_tool *tool) {
     for (size_t i = 0; i < making->tool_count; i++)
         if (strcmp(making->tools[i].name, tool->name) == 0) return PHI_OK;
-    if (!phi__making_grow(making, (void **)(void *)&making->tools, &making->tool_cap,
-                          making->tool_count, sizeof *making->tools))
-        return PHI_NO_MEMORY;
-    making->tools[making->tool_count++] = *tool;
+    phi_tool *tools = (phi_tool *)phi__arena_grow(
+        making->ground->arena, making->tools, making->tool_count, &making->tool_cap, sizeof *tools);
+    if (tools == NULL) return PHI_NO_MEMORY;
+    making->tools = tools;
+    tools[making->tool_count++] = *tool;
     return PHI_OK;
 }
 
 PHI__FN phi_status phi__making_source(phi__cfg_making *making, const phi_tool_source *source) {
-    if (!phi__making_grow(making, (void **)(void *)&making->sources, &making->source_cap,
-                          making->source_count, sizeof(void *)))
-        return PHI_NO_MEMORY;
+    void *sources = phi__arena_grow(making->ground->arena, (void *)(uintptr_t)making->sources,
+                                    making->source_count, &making->source_cap, sizeof source);
+    if (sources == NULL) return PHI_NO_MEMORY;
+    making->sources = (const phi_tool_source **)sources;
     making->sources[making->source_count++] = source;
     return PHI_OK;
 }
@@ -82,9 +73,12 @@ PHI__FN bool phi__making_offer(phi__cfg_making *making, const char *name) {
     phi_json_iter it = phi_json_each(making->names);
     const phi_json *item;
     bool wanted = false;
-    if (phi__making_grow(making, (void **)(void *)&making->offered, &making->offered_cap,
-                         making->offered_count, sizeof(void *)))
+    void *offered = phi__arena_grow(making->ground->arena, (void *)(uintptr_t)making->offered,
+                                    making->offered_count, &making->offered_cap, sizeof name);
+    if (offered != NULL) {
+        making->offered = (const char **)offered;
         making->offered[making->offered_count++] = name;
+    }
     for (size_t i = 0; (item = phi_json_next(&it)) != NULL; i++) {
         if (!phi__str_is(phi_json_str(item, ""), name)) continue;
         making->known[i] = wanted = true;

@@ -3,11 +3,13 @@
 
 #include <stdio.h>
 
-/* Each format sets its own functions, so that a program that reads JSON does not link the readers
-   of TOML and YAML. */
+/* Each format sets its own function, so that a program that reads JSON does not link the readers of
+   TOML and YAML. */
 struct phi_reader {
-    phi_status (*advance)(phi_reader *reader, size_t units);
-    phi_status (*result)(const phi_reader *reader, phi_json **out, phi_parse_error *error);
+    phi_status (*advance)(phi_reader *reader, size_t units); /* also sets root and error */
+    phi_status status;
+    phi_json *root;
+    phi_parse_error error;
     union {
         phi__json_reader json;
         phi__toml_reader toml;
@@ -15,76 +17,65 @@ struct phi_reader {
     } of;
 };
 
-static phi_status phi__reader_json_advance(phi_reader *r, size_t units) {
-    return phi__json_read_advance(&r->of.json, units);
+static phi_reader *phi__reader_new(phi_arena *arena,
+                                   phi_status (*advance)(phi_reader *reader, size_t units)) {
+    phi_reader *reader = (phi_reader *)phi__arena_zero(arena, sizeof *reader);
+    if (reader == NULL) return NULL;
+    reader->advance = advance;
+    reader->status = PHI_BUSY;
+    return reader;
 }
 
-static phi_status phi__reader_json_result(const phi_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
-    return phi__json_read_result(&r->of.json, out, error);
+static phi_status phi__reader_json(phi_reader *r, size_t units) {
+    (void)phi__json_read_advance(&r->of.json, units);
+    return phi__json_read_result(&r->of.json, &r->root, &r->error);
 }
 
-static phi_status phi__reader_toml_advance(phi_reader *r, size_t units) {
-    return phi__toml_read_advance(&r->of.toml, units);
+static phi_status phi__reader_toml(phi_reader *r, size_t units) {
+    (void)phi__toml_read_advance(&r->of.toml, units);
+    return phi__toml_read_result(&r->of.toml, &r->root, &r->error);
 }
 
-static phi_status phi__reader_toml_result(const phi_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
-    return phi__toml_read_result(&r->of.toml, out, error);
-}
-
-static phi_status phi__reader_yaml_advance(phi_reader *r, size_t units) {
-    return phi__yaml_read_advance(&r->of.yaml, units);
-}
-
-static phi_status phi__reader_yaml_result(const phi_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
-    return phi__yaml_read_result(&r->of.yaml, out, error);
+static phi_status phi__reader_yaml(phi_reader *r, size_t units) {
+    (void)phi__yaml_read_advance(&r->of.yaml, units);
+    return phi__yaml_read_result(&r->of.yaml, &r->root, &r->error);
 }
 
 /* ---- public ---- */
 
 PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t flags) {
-    phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
-    if (reader == NULL) return NULL;
-    reader->advance = phi__reader_json_advance;
-    reader->result = phi__reader_json_result;
-    phi__json_read_begin(&reader->of.json, arena, text, flags, 0);
+    phi_reader *reader = phi__reader_new(arena, phi__reader_json);
+    if (reader != NULL) phi__json_read_begin(&reader->of.json, arena, text, flags, 0);
     return reader;
 }
 
 PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
                                         const phi_toml_desc *options) {
-    phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
-    if (reader == NULL) return NULL;
-    reader->advance = phi__reader_toml_advance;
-    reader->result = phi__reader_toml_result;
-    phi__toml_read_begin(&reader->of.toml, arena, text, options);
+    phi_reader *reader = phi__reader_new(arena, phi__reader_toml);
+    if (reader != NULL) phi__toml_read_begin(&reader->of.toml, arena, text, options);
     return reader;
 }
 
 PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
                                         const phi_yaml_desc *options) {
-    phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
-    if (reader == NULL) return NULL;
-    reader->advance = phi__reader_yaml_advance;
-    reader->result = phi__reader_yaml_result;
-    phi__yaml_read_begin(&reader->of.yaml, arena, text, options);
+    phi_reader *reader = phi__reader_new(arena, phi__reader_yaml);
+    if (reader != NULL) phi__yaml_read_begin(&reader->of.yaml, arena, text, options);
     return reader;
 }
 
 PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units) {
-    return reader != NULL ? reader->advance(reader, units) : PHI_NO_MEMORY;
+    if (reader == NULL) return PHI_NO_MEMORY;
+    return reader->status = reader->advance(reader, units);
 }
 
 PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
                                      phi_parse_error *error) {
-    if (reader != NULL) return reader->result(reader, out, error);
-    if (out != NULL) *out = NULL;
-    if (error != NULL) {
+    if (out != NULL) *out = reader != NULL ? reader->root : NULL;
+    if (error != NULL && reader != NULL) *error = reader->error;
+    if (error != NULL && reader == NULL) {
         memset(error, 0, sizeof *error);
         error->status = PHI_NO_MEMORY;
         (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
     }
-    return PHI_NO_MEMORY;
+    return reader != NULL ? reader->status : PHI_NO_MEMORY;
 }

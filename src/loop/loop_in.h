@@ -68,6 +68,10 @@ PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session);
 
 PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment);
 
+/* Makes room for the segment's count; then phi__session_saw cannot fail for its runs. False: no
+   memory. */
+PHI__FN bool phi__session_room(phi__sessions *sessions, phi__session *session, phi_str segment);
+
 /* Records that this run exists, so that later runs get larger numbers. False: no memory. */
 PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id);
 

@@ -54,19 +54,23 @@ static void phi__session_forget(phi__sessions *sessions, phi__session *session) 
     }
 }
 
+PHI__FN bool phi__session_room(phi__sessions *sessions, phi__session *session, phi_str segment) {
+    if (phi__session_count_of(session, segment) != NULL) return true;
+    if (segment.len >= UINT32_MAX) return false;
+    phi__session_count *count =
+        (phi__session_count *)phi__alloc(sessions->memory, phi__add(sizeof *count, segment.len));
+    if (count == NULL) return false;
+    count->len = (uint32_t)segment.len;
+    if (segment.len > 0) memcpy(phi__session_segment(count), segment.at, segment.len);
+    count->next = session->counts;
+    session->counts = count;
+    return true;
+}
+
 PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *session,
                                    phi_str segment) {
+    if (!phi__session_room(sessions, session, segment)) return 0;
     phi__session_count *count = phi__session_count_of(session, segment);
-    if (count == NULL) {
-        if (segment.len >= UINT32_MAX) return 0;
-        count = (phi__session_count *)phi__alloc(sessions->memory,
-                                                 phi__add(sizeof *count, segment.len));
-        if (count == NULL) return 0;
-        count->len = (uint32_t)segment.len;
-        if (segment.len > 0) memcpy(phi__session_segment(count), segment.at, segment.len);
-        count->next = session->counts;
-        session->counts = count;
-    }
     if (count->runs == UINT32_MAX) return 0; /* all numbers are used; none is given twice */
     return ++count->runs;
 }

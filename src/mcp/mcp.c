@@ -180,10 +180,7 @@ PHI_API phi_status phi_mcp_reconnect(phi_mcp *mcp) {
     if (mcp->phase != PHI__SHUT && mcp->phase != PHI__BROKEN)
         return phi__error(mcp->rt, PHI_MISUSE,
                           "phi_mcp_reconnect: it is connected, or about to be");
-    phi_status status = phi__life_open(mcp);
-    return status == PHI_OK
-               ? status
-               : phi__error(mcp->rt, status, "phi_mcp_reconnect: %s", phi_status_text(status));
+    return phi__life_open(mcp); /* cannot fail: the timer's slot is kept */
 }
 
 PHI_API void phi_mcp_free(phi_mcp *mcp) {

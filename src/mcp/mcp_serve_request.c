@@ -554,7 +554,8 @@ static phi_status phi__sask_send(phi__mcp_question *ask) {
     phi_status status = PHI_OK;
     if (out.failed)
         status = PHI_NO_MEMORY;
-    else if (!way->table->send(way, phi__buf_str(&out), 200, false))
+    else if (out.len >= server->desc.max_queue_bytes || /* sending it would end the connection */
+             !way->table->send(way, phi__buf_str(&out), 200, false))
         status = PHI_FULL;
     phi__buf_free(&out);
     return status;

@@ -237,18 +237,6 @@ static const phi_json *phi__opreq_argument(const phi__openapi_request *r, phi_st
     return phi_json_is(value, PHI_JSON_NULL) ? NULL : value;
 }
 
-/* Returns an array with room for one more item. A full array is moved to new memory in the arena,
-   twice as large. NULL if there is no memory. */
-static void *phi__opreq_room(phi_arena *arena, void *old, size_t count, size_t *cap, size_t size) {
-    if (count < *cap) return old;
-    size_t most = *cap > 0 ? *cap * 2 : 8;
-    void *grown = phi_arena_alloc(arena, phi__mul(most, size));
-    if (grown == NULL) return NULL;
-    if (count > 0) memcpy(grown, old, count * size);
-    *cap = most;
-    return grown;
-}
-
 PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str value,
                                   bool replaces) {
     phi_str own, text;
@@ -260,7 +248,7 @@ PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str
         if (!replaces) return PHI_OK;
         phi__opreq_wipe(r->headers[i].value);
     } else {
-        void *room = phi__opreq_room(r->arena, r->headers, r->count, &r->cap, sizeof *r->headers);
+        void *room = phi__arena_grow(r->arena, r->headers, r->count, &r->cap, sizeof *r->headers);
         if (room == NULL) return PHI_NO_MEMORY;
         r->headers = (phi__header *)room;
         r->count++;
@@ -442,7 +430,7 @@ enum {
 };
 
 static phi_status phi__body_add_piece(phi__openapi_body *b, phi_str piece) {
-    void *room = phi__opreq_room(b->r->arena, b->pieces, b->count, &b->cap, sizeof *b->pieces);
+    void *room = phi__arena_grow(b->r->arena, b->pieces, b->count, &b->cap, sizeof *b->pieces);
     if (room == NULL) return PHI_NO_MEMORY;
     b->pieces = (phi_str *)room;
     b->pieces[b->count++] = piece;

@@ -304,8 +304,8 @@ static phi_status phi__eval_make_child(phi__eval *e, size_t index, const phi_age
 /* ---- loop ids ---- */
 
 /* Names the loops of all seats with a child: "session.segment.N". All loops share one count, which
-   starts above every count used in their segments. Skips ids that a host has used. False: no
-   memory. */
+   starts above every count used in their segments. Skips ids that a host has used. Makes room for
+   phi__eval_count_loops. False: no memory. */
 static bool phi__eval_name_loops(phi__eval *e) {
     const phi__agent *agent = e->agent;
     phi__session *session = agent->line.session;
@@ -315,8 +315,9 @@ static bool phi__eval_name_loops(phi__eval *e) {
     if (!phi__session_read(&agent->rt->sessions, session, agent->thread)) return false;
     for (size_t i = 0; i <= e->pub.branch_count; i++) {
         const phi__agent *child = e->seats[i].child;
-        uint32_t so_far =
-            child != NULL ? phi__session_count_so_far(session, child->line.segment) : 0;
+        if (child == NULL) continue;
+        if (!phi__session_room(&agent->rt->sessions, session, child->line.segment)) return false;
+        uint32_t so_far = phi__session_count_so_far(session, child->line.segment);
         if (so_far > most) most = so_far;
     }
     phi__buf_init(&name, &e->agent->memory);
@@ -336,14 +337,12 @@ static bool phi__eval_name_loops(phi__eval *e) {
     return done;
 }
 
-/* Marks the loop ids as used in the session. False: no memory; some ids may be marked already. */
-static bool phi__eval_count_loops(phi__eval *e) {
+/* Marks the loop ids as used in the session. */
+static void phi__eval_count_loops(phi__eval *e) {
     phi__sessions *sessions = &e->agent->rt->sessions;
-    bool done = true;
-    for (size_t i = 0; done && i <= e->pub.branch_count; i++)
-        if (e->seats[i].child != NULL)
-            done = phi__session_saw(sessions, e->agent->line.session, *e->seats[i].loop_id);
-    return done;
+    for (size_t i = 0; i <= e->pub.branch_count; i++)
+        if (e->seats[i].child != NULL) /* cannot fail: phi__eval_name_loops has made room */
+            (void)phi__session_saw(sessions, e->agent->line.session, *e->seats[i].loop_id);
 }
 
 /* Starts the run of a seat's child with the prompt, or from the end of its history if content is
@@ -364,12 +363,12 @@ static uint64_t phi__eval_output(const phi__agent *child) {
     return child->desc.max_tokens != 0 ? child->desc.max_tokens : child->desc.model.max_tokens;
 }
 
-/* Reserves the most that the judge's call may cost, for a query of `prompt` tokens. The judge reads
-   the conversation, the query and the longest possible answers, up to its context window. False: a
-   budget has no room, and `reason` names it. */
-static bool phi__eval_hold(phi__eval *e, uint64_t prompt, char *reason, size_t size) {
+/* Reserves the most that the judge's call may cost, for a conversation and query of `said` tokens.
+   The judge reads these and the longest possible answers, up to its context window. False: a budget
+   has no room, and `reason` names it. */
+static bool phi__eval_hold(phi__eval *e, uint64_t said, char *reason, size_t size) {
     const phi__agent *judge = e->seats[e->pub.branch_count].child;
-    uint64_t in = phi__projection_view_tokens(e->agent) + prompt + PHI__BRANCHES_FRAME;
+    uint64_t in = said + PHI__BRANCHES_FRAME;
     if (judge == NULL || !phi__budget_limited(e->agent)) return true;
     for (size_t i = 0; i < e->pub.branch_count; i++)
         if (e->seats[i].child != NULL) in += phi__eval_output(e->seats[i].child);
@@ -696,7 +695,9 @@ static phi_status phi__eval_save_get(phi__eval *e, const phi_json *root,
         phi_spending saved = PHI_ZERO;
         saved.requests = phi__records_get_u64(root, "held") > 0 ? 1 : 0;
         phi__budget_give(e->agent, &saved);
-        (void)phi__eval_hold(e, phi_tokens_of_text(NULL, e->pub.query), reason, sizeof reason);
+        uint64_t said =
+            phi__projection_view_tokens(e->agent) + phi_tokens_of_text(NULL, e->pub.query);
+        (void)phi__eval_hold(e, said, reason, sizeof reason);
     }
     return status;
 }
@@ -1180,15 +1181,17 @@ static phi_status phi__eval_start(phi__eval *e, const phi_content *content, size
     bool room = true;
     for (size_t i = 0; room && i < e->pub.branch_count; i++)
         room = phi__reserve_call(e->seats[i].child->run, prompt, reason, sizeof reason);
-    if (!room || !phi__eval_hold(e, prompt, reason, sizeof reason))
+    /* A branch's copy of the view has the results that the log gets below. */
+    uint64_t view = phi__fold_tokens(&e->seats[0].child->thread->fold, counter);
+    if (!room || !phi__eval_hold(e, view + prompt, reason, sizeof reason))
         return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
-    /* The log changes last: it gets a result for each call that lacks one, as the branches' copies
-       of the view did. */
-    if (!phi__eval_count_loops(e) || !phi__thread_roll(thread, NULL) ||
-        !phi__append_answer_orphans(thread, agent->desc.texts))
+    /* The log changes last: it gets a result for each call that lacks one. */
+    if (!phi__thread_roll(thread, NULL) || !phi__append_answer_orphans(thread, agent->desc.texts))
         return phi__eval_no_memory(agent);
     e->entries = thread->log.count;
-    return phi__eval_emit_start(e) ? PHI_OK : phi__eval_no_memory(agent);
+    if (!phi__eval_emit_start(e)) return phi__eval_no_memory(agent);
+    phi__eval_count_loops(e);
+    return PHI_OK;
 }
 
 /* Makes an evaluation without children, not yet attached to the agent. NULL: no memory. */

@@ -783,8 +783,7 @@ static phi_status phi__read_tree(phi__entry_reader *r, const phi_json *root) {
     phi__entry *entry = thread->log.entries[thread->log.held - 1];
     phi__log_set_time(&thread->log, entry, phi_json_int(in[PHI__ENTRY_IN_AT], 0));
     entry->loop_id = loop_id;
-    uint64_t turn = phi__json_get_uint(in[PHI__ENTRY_IN_TURN], 0);
-    entry->turn_index = turn < UINT32_MAX ? (uint32_t)turn : UINT32_MAX;
+    entry->turn_index = (uint32_t)phi__json_get_uint(in[PHI__ENTRY_IN_TURN], 0);
     return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;
 }
 

@@ -18,20 +18,9 @@ PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size
     return box;
 }
 
-PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t count, size_t *cap,
-                                    size_t size) {
-    size_t more = phi__max(phi__max(phi__mul(*cap, 2), count + 1), 2);
-    if (count < *cap) return at;
-    void *now = phi__arena_zero(&box->arena, phi__mul(more, size));
-    if (now == NULL) return NULL;
-    if (count > 0) memcpy(now, at, count * size);
-    *cap = more;
-    return now;
-}
-
 PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box) {
-    phi_loop_record **loops = (phi_loop_record **)phi__session_room_for(
-        box, box->pub.loops, box->pub.loop_count, &box->loop_cap, sizeof *loops);
+    phi_loop_record **loops = (phi_loop_record **)phi__arena_grow(
+        &box->arena, box->pub.loops, box->pub.loop_count, &box->loop_cap, sizeof *loops);
     if (loops == NULL) return NULL;
     box->pub.loops = loops;
     phi__loop_box *loop = (phi__loop_box *)phi__arena_zero(&box->arena, sizeof *loop);
@@ -63,8 +52,8 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
 
 PHI__FN bool phi__session_push(phi__session_box *box, const phi_message **list, size_t *count,
                                size_t *cap, const phi_message *message) {
-    phi_message *now = (phi_message *)phi__session_room_for(box, (void *)(uintptr_t)*list, *count,
-                                                            cap, sizeof *now);
+    phi_message *now = (phi_message *)phi__arena_grow(&box->arena, (void *)(uintptr_t)*list, *count,
+                                                      cap, sizeof *now);
     if (now == NULL) return false;
     *list = now;
     if (!phi__message_copy(message, &box->arena, &now[*count])) return false;
@@ -97,8 +86,8 @@ PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop
     phi_loop_record *parent = &of->pub;
     for (size_t i = 0; i < parent->child_count; i++)
         if (phi_str_equal(parent->children[i], loop->pub.loop_id)) return true;
-    phi_str *children = (phi_str *)phi__session_room_for(box, parent->children, parent->child_count,
-                                                         &of->child_cap, sizeof *children);
+    phi_str *children = (phi_str *)phi__arena_grow(
+        &box->arena, parent->children, parent->child_count, &of->child_cap, sizeof *children);
     if (children == NULL) return false;
     parent->children = children;
     parent->children[parent->child_count++] = loop->pub.loop_id;
@@ -188,8 +177,8 @@ PHI__FN void phi__session_turn_begin(phi__loop_box *loop, uint32_t turn_index, p
 
 PHI__FN phi_turn *phi__session_turn_room(phi__loop_box *loop) {
     phi_loop_record *to = &loop->pub;
-    phi_turn *turns = (phi_turn *)phi__session_room_for(loop->box, to->turns, to->turn_count,
-                                                        &loop->turn_cap, sizeof *turns);
+    phi_turn *turns = (phi_turn *)phi__arena_grow(&loop->box->arena, to->turns, to->turn_count,
+                                                  &loop->turn_cap, sizeof *turns);
     if (turns == NULL) return NULL;
     to->turns = turns;
     return &turns[to->turn_count];
@@ -197,8 +186,8 @@ PHI__FN phi_turn *phi__session_turn_room(phi__loop_box *loop) {
 
 PHI__FN bool phi__session_add_event(phi__loop_box *loop, uint64_t sequence, phi_str json) {
     phi_loop_record *to = &loop->pub;
-    phi_loop_event *events = (phi_loop_event *)phi__session_room_for(
-        loop->box, to->events, to->event_count, &loop->event_cap, sizeof *events);
+    phi_loop_event *events = (phi_loop_event *)phi__arena_grow(
+        &loop->box->arena, to->events, to->event_count, &loop->event_cap, sizeof *events);
     if (events == NULL) return false;
     to->events = events;
     if (!phi__session_keep(loop->box, json, &events[to->event_count].json)) return false;
@@ -208,8 +197,8 @@ PHI__FN bool phi__session_add_event(phi__loop_box *loop, uint64_t sequence, phi_
 
 PHI__FN bool phi__session_add_child(phi__loop_box *loop, const phi_child_ref *child) {
     phi_loop_record *to = &loop->pub;
-    phi_child_ref *refs = (phi_child_ref *)phi__session_room_for(
-        loop->box, to->spawned, to->spawned_count, &loop->spawned_cap, sizeof *refs);
+    phi_child_ref *refs = (phi_child_ref *)phi__arena_grow(
+        &loop->box->arena, to->spawned, to->spawned_count, &loop->spawned_cap, sizeof *refs);
     if (refs == NULL) return false;
     to->spawned = refs;
     phi_child_ref *ref = &refs[to->spawned_count];

@@ -57,10 +57,6 @@ PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session,
 PHI__FN phi__loop_box *phi__loopbox_find(phi__session_box *box, phi_str loop_id);
 PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop);
 
-/* Returns an array in the session's arena with room for one more item: `at`, or a larger copy.
-   Items after `count` are zero. NULL: no memory, and *cap is unchanged. */
-PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t count, size_t *cap,
-                                    size_t size);
 /* Copy a string or messages into the session's arena. False: no memory. */
 PHI__FN bool phi__session_keep(phi__session_box *box, phi_str s, phi_str *out);
 PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message *messages,

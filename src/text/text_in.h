@@ -527,7 +527,7 @@ PHI__FN void phi__records_strs(phi__buf *out, const char *key, const phi_str *it
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json);
 
 /* Read one member. A member that is missing or of another type gives zero, "" or false. A number
-   that is too large gives the largest value. */
+   above the type's range gives the largest value, and one above 2^64 - 1 gives 0. */
 PHI__FN uint64_t phi__records_get_u64(const phi_json *node, const char *key);
 PHI__FN uint32_t phi__records_get_u32(const phi_json *node, const char *key);
 PHI__FN size_t phi__records_get_size(const phi_json *node, const char *key);

@@ -227,6 +227,40 @@ TEST(texts_like_variables_read_back_as_they_are_and_logins_are_variables) {
     rig_free(r);
 }
 
+/* What is switched off is written as 0, whatever number stands beside the switch. */
+TEST(what_is_switched_off_is_written_as_0) {
+    static const char *const paths[] = {
+        "agent.policy.reserve_output_tokens", "agent.policy.keep_last_turns",
+        "compaction.keep_first_turns", "execution.retry.max_retries"};
+    for (int off = 0; off < 2; off++) {
+        rig *r = rig_new();
+        phi_agent_desc desc = rig_desc();
+        phi_policy policy = PHI_ZERO;
+        phi_json *tree = NULL;
+        phi_agent agent;
+        phi_str out;
+        policy.reserve_output_tokens = 2222;
+        policy.keep_last_turns = 5;
+        policy.no_reserve = policy.keep_no_turns = off > 0;
+        desc.policy = &policy;
+        desc.compaction.max_context_tokens = 5000;
+        desc.compaction.keep_first_turns = 5;
+        desc.compaction.keep_no_first = off > 0;
+        desc.retry.max_retries = 5;
+        desc.retry.disable = off > 0;
+        agent = rig_agent(r, &desc);
+        begin();
+        CHECK_EQ_INT(phi_config_write(agent, PHI_CONFIG_JSON, &arena, &out), PHI_OK);
+        CHECK_EQ_INT(phi_json_parse(&arena, out, 0, &tree, NULL), PHI_OK);
+        for (size_t i = 0; i < PHI__COUNT(paths); i++)
+            CHECK_EQ_INT(phi_json_int(phi_json_path(tree, paths[i]), -1), off > 0  ? 0
+                                                                          : i == 0 ? 2222
+                                                                                   : 5);
+        phi_arena_free(&arena);
+        rig_free(r);
+    }
+}
+
 TEST(writing_refuses_what_it_cannot_do_and_needs_its_memory) {
     rig *r = rig_new();
     phi_tool tool = rig_echo();
@@ -266,4 +300,5 @@ TEST(writing_refuses_what_it_cannot_do_and_needs_its_memory) {
 TEST_MAIN(TEST_ENTRY(what_is_written_reads_back_into_an_equal_agent_and_holds_no_secret),
           TEST_ENTRY(a_query_of_an_address_is_a_variable),
           TEST_ENTRY(texts_like_variables_read_back_as_they_are_and_logins_are_variables),
+          TEST_ENTRY(what_is_switched_off_is_written_as_0),
           TEST_ENTRY(writing_refuses_what_it_cannot_do_and_needs_its_memory))

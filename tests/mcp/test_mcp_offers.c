@@ -342,18 +342,24 @@ TEST(contents_and_arguments_without_end_take_no_memory) {
 }
 
 TEST(operations_survive_every_failed_allocation) {
-    int n = 0;
+    int n = 0, refused = 0;
     bool tripped;
     do {
         link_kit k;
         heard h;
         test_alloc_fail_at(n++);
         if (scripted(&h, &k)) {
-            (void)mcp_list_resources(k.mcp, on_resources, &h, NULL);
+            if (mcp_list_resources(k.mcp, on_resources, &h, NULL) == PHI_NO_MEMORY) {
+                CHECK_EQ_INT(phi_last_error(k.mcp->rt).status, PHI_NO_MEMORY);
+                refused |= 1;
+            }
             (void)mcp_list_prompts(k.mcp, on_prompts, &h, NULL);
             (void)mcp_get_prompt(k.mcp, "p", NULL, 0, on_prompted, &h, NULL);
             (void)mcp_read_resource(k.mcp, "a", on_reading, &h, NULL);
-            (void)phi_mcp_watch(k.mcp, "a", true, on_done, &h);
+            if (phi_mcp_watch(k.mcp, "a", true, on_done, &h) == PHI_NO_MEMORY) {
+                CHECK_EQ_INT(phi_last_error(k.mcp->rt).status, PHI_NO_MEMORY);
+                refused |= 2;
+            }
             link_run(&k);
         }
         tripped = test_alloc_tripped();
@@ -362,6 +368,7 @@ TEST(operations_survive_every_failed_allocation) {
         CHECK_EQ_INT(test_alloc_live_bytes(), 0);
     } while (tripped && test_failures() == 0);
     CHECK(n > 50);
+    CHECK_EQ_INT(refused, 3);
 }
 
 TEST(a_lost_connection_fails_operations_and_watches_again) {

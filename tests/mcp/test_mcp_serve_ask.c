@@ -356,6 +356,8 @@ TEST(a_question_larger_than_the_queue_is_refused) {
     (void)served_ask(&s, legacy(1, "tools/call", "{\"name\":\"greet\"}"));
     CHECK_EQ_INT(a.calls, 1);
     CHECK_EQ_INT(a.ask_status, PHI_FULL);
+    /* the connection goes on */
+    CHECK(has(served_ask(&s, legacy(2, "ping", "{}")), "\"id\":2"));
     served_free(&s);
 }
 

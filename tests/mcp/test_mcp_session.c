@@ -744,6 +744,33 @@ TEST(closing_ends_requests_and_reports_each_state) {
     CHECK_EQ_INT(phi_mcp_reconnect(NULL), PHI_BAD_ARG);
 }
 
+/* A connection that has ended keeps its timer's place, and there is no room for another timer. */
+TEST(a_reconnection_needs_no_memory) {
+    static phi__timer others[4096];
+    for (int way = 0; way < 2; way++) {
+        phi_status status = PHI_OK;
+        size_t n = 0;
+        link_kit k;
+        ready(&k, "2025-06-18");
+        if (way == 0)
+            phi_mcp_close(k.mcp);
+        else
+            link_down(&k, PHI_NETWORK, true, "for good");
+        link_run(&k);
+        memset(others, 0, sizeof others);
+        test_alloc_fail_from(0);
+        while (status == PHI_OK && n < PHI__COUNT(others))
+            status = phi__io_timer_set(k.rt->io, &others[n++], UINT64_MAX);
+        CHECK_EQ_INT(status, PHI_NO_MEMORY);
+        CHECK_EQ_INT(phi_mcp_reconnect(k.mcp), PHI_OK);
+        test_alloc_fail_from(-1);
+        while (n > 0) phi__io_timer_clear(k.rt->io, &others[--n]);
+        link_run(&k);
+        CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_READY);
+        link_end(&k);
+    }
+}
+
 TEST(freeing_inside_of_callbacks_is_allowed) {
     got a, b;
     link_kit k;
@@ -861,5 +888,6 @@ TEST_MAIN(TEST_ENTRY(a_server_without_a_handshake_is_ready_after_its_discovery),
           TEST_ENTRY(deadlines_stand_still_while_a_person_is_waited_for),
           TEST_ENTRY(a_forgotten_session_is_agreed_upon_again_and_what_was_refused_is_sent_again),
           TEST_ENTRY(closing_ends_requests_and_reports_each_state),
+          TEST_ENTRY(a_reconnection_needs_no_memory),
           TEST_ENTRY(freeing_inside_of_callbacks_is_allowed),
           TEST_ENTRY(settings_are_checked_with_words))

@@ -360,6 +360,9 @@ TEST(the_content_type_that_suits_best_is_sent) {
                          "application/merge-patch+json"),
                  PHI__BODY_JSON);
     CHECK_EQ_INT(body_of("\"*/*\":{}", "application/json"), PHI__BODY_JSON);
+    CHECK_EQ_INT(
+        body_of("\"+json\":{},\"/json\":{},\"text/plain\":{}", "text/plain"), /* a suffix alone */
+        PHI__BODY_TEXT);
     CHECK_EQ_INT(body_of("\"multipart/form-data\":{},\"application/x-www-form-urlencoded\":{}",
                          "application/x-www-form-urlencoded"),
                  PHI__BODY_FORM);

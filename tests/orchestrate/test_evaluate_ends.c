@@ -504,6 +504,69 @@ TEST(reservations_are_to_the_token) {
     }
 }
 
+/* The last message is a call that has no result. */
+static void leave_a_call(stage *s) {
+    phi_content block = PHI_ZERO;
+    phi_message message = PHI_ZERO;
+    message.role = PHI_ROLE_USER;
+    message.content = &block;
+    message.content_count = 1;
+    block.kind = PHI_CONTENT_TEXT;
+    block.text = PHI__LIT("Look");
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(s->agent), &message, 1, NULL), PHI_OK);
+    block.kind = PHI_CONTENT_TOOL_CALL;
+    block.id = PHI__LIT("c9");
+    block.name = PHI__LIT("look");
+    block.arguments = PHI__LIT("{}");
+    block.text = phi__str(NULL, 0);
+    message.role = PHI_ROLE_ASSISTANT;
+    message.stop_reason = PHI_STOP_REASON_TOOL_USE;
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(s->agent), &message, 1, NULL), PHI_OK);
+}
+
+TEST(results_of_calls_that_wait_are_reserved_too) {
+    uint64_t reserved = 0;
+    stage s;
+    stage_set(&s, rig_new(), 2);
+    price(&s);
+    s.own.budget.max_tokens = 100000;
+    REQUIRE(stage_open(&s));
+    leave_a_call(&s);
+    s.desc.by = PHI_EVALUATE_JUDGE;
+    s.desc.judge = &s.configs[5];
+    for (int i = 0; i < 2; i++) { /* the second finds the results in the log */
+        CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.agent)), 3);
+        uint64_t seen = phi_agent_get_info(s.agent).spending.reserved_tokens;
+        if (i > 0) CHECK_EQ_INT(seen, reserved);
+        reserved = seen;
+        CHECK_EQ_INT(phi_abort(s.agent), PHI_OK);
+        CHECK_EQ_INT(rig_run(s.r, 20), 0);
+    }
+    rig_free(s.r);
+}
+
+TEST(an_evaluation_without_memory_takes_no_number) {
+    bool tripped;
+    int n = 0;
+    do {
+        stage s;
+        stage_set(&s, rig_new(), 2);
+        REQUIRE(stage_open(&s));
+        leave_a_call(&s);
+        test_alloc_fail_at(n++);
+        phi_status status = phi_evaluate(s.agent, &s.desc);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);
+        if (status != PHI_OK) CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+        CHECK_EQ_INT(rig_run(s.r, 200), 0);
+        CHECK_STR(stage_result(&s).branches[0].loop_id, "s.play.a.1");
+        rig_free(s.r);
+    } while (tripped && n < 1000);
+    CHECK(n > 10 && n < 1000);
+}
+
 TEST(a_reservation_above_is_given_back_when_the_agent_goes) {
     int way;
     for (way = 0; way < 4; way++) {
@@ -574,5 +637,7 @@ TEST_MAIN(TEST_ENTRY(a_branch_that_fails_does_not_win_unless_all_fail),
           TEST_ENTRY(the_first_calls_of_all_and_the_judges_are_reserved_before_any),
           TEST_ENTRY(the_judges_prompt_is_reserved_as_its_counter_counts_it),
           TEST_ENTRY(reservations_are_to_the_token),
+          TEST_ENTRY(results_of_calls_that_wait_are_reserved_too),
+          TEST_ENTRY(an_evaluation_without_memory_takes_no_number),
           TEST_ENTRY(a_reservation_above_is_given_back_when_the_agent_goes),
           TEST_ENTRY(what_is_held_for_a_judge_is_given_back_where_it_is_not_called))

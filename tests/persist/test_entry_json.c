@@ -356,6 +356,30 @@ TEST(cut_at_any_byte_what_is_left_is_read_or_refused) {
     teardown();
 }
 
+/* A message without a run keeps its own turn. */
+TEST(a_turn_beside_a_message_that_is_too_large_is_the_largest) {
+    static const struct {
+        const char *turn;
+        uint32_t want;
+    } rows[] = {{"4294967295", UINT32_MAX},
+                {"4294967296", UINT32_MAX},
+                {"4294967299", UINT32_MAX},
+                {"7", 7}};
+    for (size_t i = 0; i < PHI__COUNT(rows); i++) {
+        char text[400], words[200];
+        setup();
+        (void)snprintf(text, sizeof text,
+                       "{\"phi_thread\":1}\n{\"seq\":0,\"kind\":\"message\",\"message\":{\"role\":"
+                       "\"user\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]},\"more\":{"
+                       "\"turn\":%s}}\n",
+                       rows[i].turn);
+        CHECK_EQ_INT(thread_from_json(of(&again), phi_str_of(text), words, sizeof words), PHI_OK);
+        if (CHECK_EQ_INT(again.messages.count, 1))
+            CHECK_EQ_INT(again.messages.at[0]->message->turn_index, rows[i].want);
+        teardown();
+    }
+}
+
 /* ---- what is refused ---- */
 
 static void refused(const char *lines, const char *want) {
@@ -523,6 +547,7 @@ TEST_MAIN(TEST_ENTRY(an_empty_thread_is_its_header),
           TEST_ENTRY(any_log_comes_back_the_same_and_is_written_the_same),
           TEST_ENTRY(a_log_that_was_read_goes_on_like_the_one_it_was),
           TEST_ENTRY(cut_at_any_byte_what_is_left_is_read_or_refused),
+          TEST_ENTRY(a_turn_beside_a_message_that_is_too_large_is_the_largest),
           TEST_ENTRY(what_could_not_have_been_written_is_refused_with_words),
           TEST_ENTRY(turns_of_a_run_that_was_killed_count_and_none_counts_twice),
           TEST_ENTRY(a_thread_that_has_entries_reads_nothing),
