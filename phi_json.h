@@ -277,11 +277,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE_ARENA */
 
 #ifdef PHI__PUB_TEXT_JSON
-#if PHI__PUB_TEXT_JSON != 0x226ade26
+#if PHI__PUB_TEXT_JSON != 0x823f18eb
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_TEXT_JSON 0x226ade26
+#define PHI__PUB_TEXT_JSON 0x823f18eb
 
 #ifdef __cplusplus
 extern "C" {
@@ -409,7 +409,8 @@ PHI_API phi_json *phi_json_next(phi_json_iter *it);
 /* ---- building ---- */
 
 /* Return a new node; NULL: no memory, or arena is NULL. Strings are copied. Bytes that are not
-   UTF-8 are kept, and replaced when written. A double that is not finite is written as null. */
+   UTF-8 are kept, and replaced when written. A double that is not finite is kept in the tree,
+   and written as null. */
 PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value);
 PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value);
 PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value);
@@ -440,7 +441,7 @@ PHI_API phi_json *phi_json_remove(phi_json *object, const char *key);
 /* Writes a tree into the arena. *out is terminated; its length does not include the terminator. A
    double is written in the shortest form that reads back as the same value. NaN and infinities are
    written as null, and bytes that are not UTF-8 as U+FFFD. PHI_TOO_BIG: nested deeper than
-   PHI_JSON_MAX_DEPTH. Otherwise PHI_OK or PHI_NO_MEMORY. */
+   PHI_JSON_MAX_DEPTH. PHI_BAD_ARG: arena or out is NULL. Otherwise PHI_OK or PHI_NO_MEMORY. */
 PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
 
@@ -718,11 +719,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x3b84d357
+#if PHI__IMP_BASE != 0x3d785e08
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x3b84d357
+#define PHI__IMP_BASE 0x3d785e08
 
 /* ---- src/base/base_in.h ---- */
 
@@ -859,8 +860,8 @@ PHI__FN phi_str phi__str_trim(phi_str s);
 /* Writes sixteen hexadecimal digits in lower case and a terminator. */
 PHI__FN void phi__hash_hex(uint64_t n, char out[17]);
 
-/* Reads sixteen digits as phi__hash_hex writes them. 0: there are fewer digits, or there is another
-   character. */
+/* Reads up to sixteen digits as phi__hash_hex writes them; the rest is ignored. Fewer digits give
+   the number that they form. 0: there is no digit, or another character is among them. */
 PHI__FN uint64_t phi__hash_of_hex(phi_str digits);
 
 /* Reads a whole decimal number. False: the text is empty, has other bytes, or has a number that is
@@ -894,7 +895,8 @@ PHI__FN size_t phi__arena_taken(const phi_arena *arena);
 
 /* Makes room for one more element in the array `old` of the arena, which has `count` elements of
    `size` bytes and room for *cap elements. A full array is copied to an array with twice the room
-   (at least 4); the old array stays until the arena is reset. NULL: no memory, and *cap is
+   (at least 4, and count + 1); new elements are not zeroed, and the old array stays until the arena
+   is reset. NULL: no memory, and *cap is
    unchanged. */
 PHI__FN void *phi__arena_grow(phi_arena *arena, void *old, size_t count, size_t *cap, size_t size);
 
@@ -912,7 +914,7 @@ typedef struct phi__buf {
 } phi__buf;
 
 PHI__FN void phi__buf_init(phi__buf *buf, phi_memory *memory);
-PHI__FN void phi__buf_free(phi__buf *buf);  /* calling it twice is harmless */
+PHI__FN void phi__buf_free(phi__buf *buf);  /* leaves *buf as after init */
 PHI__FN void phi__buf_clear(phi__buf *buf); /* keeps the memory, clears `failed` */
 
 /* Returns room for `more` bytes at the end. Pass the number of bytes that were written to
@@ -1024,7 +1026,7 @@ PHI__FN uint64_t phi__map_hash(uint64_t seed, phi_str text);
 
 /* Allocates nothing yet. */
 PHI__FN void phi__map_init(phi__map *map, phi_memory *memory);
-PHI__FN void phi__map_free(phi__map *map); /* calling it twice is harmless */
+PHI__FN void phi__map_free(phi__map *map); /* leaves *map as after init */
 
 /* Make room for one more item, or for `count` in all. False: no memory, and nothing changed. */
 PHI__FN bool phi__map_room(phi__map *map);
@@ -1121,7 +1123,7 @@ PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint
 
 /* Marks the slot at an index, so phi__slots_marked finds it. Change the slot's state first. */
 PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index);
-PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* false if no slot is marked */
+PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* true: maybe; false: none is */
 
 /* Removes the marks of up to `most` slots and writes their indexes to out. `most` must be at least
    PHI__SLOTS_MARKED_LEAST. Every marked slot gets its turn. A slot may have been released and taken
@@ -1319,7 +1321,7 @@ PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes) {
 
 PHI__FN void *phi__arena_grow(phi_arena *arena, void *old, size_t count, size_t *cap, size_t size) {
     if (count < *cap) return old;
-    size_t more = phi__max(phi__mul(*cap, 2), 4);
+    size_t more = phi__max(phi__max(phi__mul(*cap, 2), phi__add(count, 1)), 4);
     void *out = phi_arena_alloc(arena, phi__mul(more, size));
     if (out == NULL) return NULL;
     if (count > 0) memcpy(out, old, count * size);
@@ -2545,7 +2547,7 @@ static char *phi__date_digits(char *at, int64_t value, int digits, char after) {
     return at + digits + 1;
 }
 
-/* True if the text has this shape. In the shape, 'd' stands for a digit, and 'T' also allows 't' or
+/* True if the text has this shape. In the shape, 'd' is any digit, and 'T' also allows 't' or
    a space in the text. */
 static bool phi__date_shaped(const char *at, const char *shape) {
     for (; *shape != '\0'; at++, shape++) {
@@ -2632,11 +2634,11 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x77637cc4
+#if PHI__IMP_TEXT != 0x3ac84e3f
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x77637cc4
+#define PHI__IMP_TEXT 0x3ac84e3f
 
 /* ---- src/text/text_in.h ---- */
 
@@ -3163,7 +3165,7 @@ PHI__FN void phi__records_strs(phi__buf *out, const char *key, const phi_str *it
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json);
 
 /* Read one member. A member that is missing or of another type gives zero, "" or false. A number
-   that is too large gives the largest value. */
+   above the type's range gives the largest value, and one above 2^64 - 1 gives 0. */
 PHI__FN uint64_t phi__records_get_u64(const phi_json *node, const char *key);
 PHI__FN uint32_t phi__records_get_u32(const phi_json *node, const char *key);
 PHI__FN size_t phi__records_get_size(const phi_json *node, const char *key);
@@ -7777,11 +7779,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x7e8126a3
+#if PHI__IMP_FORMATS != 0xedb53688
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x7e8126a3
+#define PHI__IMP_FORMATS 0xedb53688
 
 /* ---- src/formats/formats_in.h ---- */
 
@@ -8179,11 +8181,13 @@ PHI__FN void phi__reader_found(char *message, size_t size, const char *what, con
 
 #include <stdio.h>
 
-/* Each format sets its own functions, so that a program that reads JSON does not link the readers
-   of TOML and YAML. */
+/* Each format sets its own function, so that a program that reads JSON does not link the readers of
+   TOML and YAML. */
 struct phi_reader {
-    phi_status (*advance)(phi_reader *reader, size_t units);
-    phi_status (*result)(const phi_reader *reader, phi_json **out, phi_parse_error *error);
+    phi_status (*advance)(phi_reader *reader, size_t units); /* also sets root and error */
+    phi_status status;
+    phi_json *root;
+    phi_parse_error error;
     union {
         phi__json_reader json;
         phi__toml_reader toml;
@@ -8191,78 +8195,67 @@ struct phi_reader {
     } of;
 };
 
-static phi_status phi__reader_json_advance(phi_reader *r, size_t units) {
-    return phi__json_read_advance(&r->of.json, units);
+static phi_reader *phi__reader_new(phi_arena *arena,
+                                   phi_status (*advance)(phi_reader *reader, size_t units)) {
+    phi_reader *reader = (phi_reader *)phi__arena_zero(arena, sizeof *reader);
+    if (reader == NULL) return NULL;
+    reader->advance = advance;
+    reader->status = PHI_BUSY;
+    return reader;
 }
 
-static phi_status phi__reader_json_result(const phi_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
-    return phi__json_read_result(&r->of.json, out, error);
+static phi_status phi__reader_json(phi_reader *r, size_t units) {
+    (void)phi__json_read_advance(&r->of.json, units);
+    return phi__json_read_result(&r->of.json, &r->root, &r->error);
 }
 
-static phi_status phi__reader_toml_advance(phi_reader *r, size_t units) {
-    return phi__toml_read_advance(&r->of.toml, units);
+static phi_status phi__reader_toml(phi_reader *r, size_t units) {
+    (void)phi__toml_read_advance(&r->of.toml, units);
+    return phi__toml_read_result(&r->of.toml, &r->root, &r->error);
 }
 
-static phi_status phi__reader_toml_result(const phi_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
-    return phi__toml_read_result(&r->of.toml, out, error);
-}
-
-static phi_status phi__reader_yaml_advance(phi_reader *r, size_t units) {
-    return phi__yaml_read_advance(&r->of.yaml, units);
-}
-
-static phi_status phi__reader_yaml_result(const phi_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
-    return phi__yaml_read_result(&r->of.yaml, out, error);
+static phi_status phi__reader_yaml(phi_reader *r, size_t units) {
+    (void)phi__yaml_read_advance(&r->of.yaml, units);
+    return phi__yaml_read_result(&r->of.yaml, &r->root, &r->error);
 }
 
 /* ---- public ---- */
 
 PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t flags) {
-    phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
-    if (reader == NULL) return NULL;
-    reader->advance = phi__reader_json_advance;
-    reader->result = phi__reader_json_result;
-    phi__json_read_begin(&reader->of.json, arena, text, flags, 0);
+    phi_reader *reader = phi__reader_new(arena, phi__reader_json);
+    if (reader != NULL) phi__json_read_begin(&reader->of.json, arena, text, flags, 0);
     return reader;
 }
 
 PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
                                         const phi_toml_desc *options) {
-    phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
-    if (reader == NULL) return NULL;
-    reader->advance = phi__reader_toml_advance;
-    reader->result = phi__reader_toml_result;
-    phi__toml_read_begin(&reader->of.toml, arena, text, options);
+    phi_reader *reader = phi__reader_new(arena, phi__reader_toml);
+    if (reader != NULL) phi__toml_read_begin(&reader->of.toml, arena, text, options);
     return reader;
 }
 
 PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
                                         const phi_yaml_desc *options) {
-    phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
-    if (reader == NULL) return NULL;
-    reader->advance = phi__reader_yaml_advance;
-    reader->result = phi__reader_yaml_result;
-    phi__yaml_read_begin(&reader->of.yaml, arena, text, options);
+    phi_reader *reader = phi__reader_new(arena, phi__reader_yaml);
+    if (reader != NULL) phi__yaml_read_begin(&reader->of.yaml, arena, text, options);
     return reader;
 }
 
 PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units) {
-    return reader != NULL ? reader->advance(reader, units) : PHI_NO_MEMORY;
+    if (reader == NULL) return PHI_NO_MEMORY;
+    return reader->status = reader->advance(reader, units);
 }
 
 PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
                                      phi_parse_error *error) {
-    if (reader != NULL) return reader->result(reader, out, error);
-    if (out != NULL) *out = NULL;
-    if (error != NULL) {
+    if (out != NULL) *out = reader != NULL ? reader->root : NULL;
+    if (error != NULL && reader != NULL) *error = reader->error;
+    if (error != NULL && reader == NULL) {
         memset(error, 0, sizeof *error);
         error->status = PHI_NO_MEMORY;
         (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
     }
-    return PHI_NO_MEMORY;
+    return reader != NULL ? reader->status : PHI_NO_MEMORY;
 }
 
 /* ---- src/formats/toml_read.c ---- */
@@ -8849,7 +8842,7 @@ static uint32_t phi__toml_num_read(phi_str text, char *room, phi__json_value *va
 
 /* ---- dates and times of RFC 3339 as TOML has them ---- */
 
-/* True if a text begins with this shape. In "dddd-dd", each d stands for a digit. */
+/* True if a text begins with this shape. In "dddd-dd", each d is any digit. */
 static bool phi__toml_date_shaped(phi_str s, const char *shape) {
     for (size_t i = 0; shape[i] != '\0'; i++)
         if (i == s.len || (shape[i] == 'd' ? s.at[i] < '0' || s.at[i] > '9' : s.at[i] != shape[i]))

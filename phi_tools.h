@@ -51,22 +51,22 @@
 #if PHI__PUB_BASE_BASE != 0x164e8dfe
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0xa2d2e18c
+#if PHI__PUB_PHI_2 != 0xb4409c63
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x678db51e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_3 != 0x5f000197
+#if PHI__PUB_PHI_3 != 0xcf8d66f5
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT_JSON != 0x226ade26
+#if PHI__PUB_TEXT_JSON != 0x823f18eb
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_SCHEMA != 0xb0e31128
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0xa8d9da35
+#if PHI__PUB_PHI_4 != 0xe8d86e8f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -293,11 +293,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0xe3791e4b
+#if PHI__PUB_PHI_TOOLS_1 != 0x517393e1
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0xe3791e4b
+#define PHI__PUB_PHI_TOOLS_1 0x517393e1
 
 #ifdef __cplusplus
 extern "C" {
@@ -780,19 +780,18 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
 #define PHI_SESSION_ROOTS_GO_ON 1u
 
 /* Appends the messages of a loop and its ancestors to a thread, oldest first, and applies their
-   blocks. If loop_id is empty, takes the last loop with messages or a block. The view is then:
-   - for the loop itself, if it has a block: the turns of keep_first, keep_compacted, keep_recent,
-     and the turns added after the block was made. No turn is loaded twice, because keep_first
-     ends where the next section begins;
-   - for an earlier loop in scope with a block: only its keep_compacted, if there is one;
-   - for a loop in scope without a block: all its messages;
-   - for loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens set the scope.
-     If config is NULL, 3 earlier loops are in scope. A scope_runs of UINT32_MAX means all earlier
-     loops, PHI_COMPACTION_NO_RUNS means none. Loops with neither messages nor a block do not count.
-     With a scope in tokens, the loop that would exceed the limit is beyond the scope. If counter is
-     NULL, tokens are estimated.
-   Messages that prunes removed are not in view. PrunApplied events of the loop and its ancestors
-   name these messages by timestamp. A prune's memo replaces the first message of the prune.
+   blocks. If loop_id is empty, takes the last loop with messages or a block. The view is then: -
+   for the loop itself, if it has a block: the turns of keep_first, keep_compacted, keep_recent, and
+   the turns added after the block was made. No turn is loaded twice, because keep_first ends where
+   the next section begins; - for an earlier loop in scope with a block: only its keep_compacted, if
+   there is one; - for a loop in scope without a block: all its messages; - for loops beyond the
+   scope: nothing. config->scope, scope_runs and scope_tokens set the scope. If config is NULL, 3
+   earlier loops are in scope. A scope_runs of UINT32_MAX means all earlier loops,
+   PHI_COMPACTION_NO_RUNS means none. Loops with neither messages nor a block do not count. With a
+   scope in tokens, the loop that would exceed the limit is beyond the scope. If counter is NULL,
+   tokens are estimated. Messages that prunes removed are not in view. PrunApplied events of the
+   loop and its ancestors name these messages by timestamp. A prune's memo replaces the first
+   message of the prune.
 
    All messages of these loops are appended, also those not in view. Up to two rewrites follow: a
    prune, and a compaction for blocks and scope. If both are revoked, all messages are in view. The
@@ -801,10 +800,10 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
    without an appended message is logged first, as a LOOP_START and a LOOP_END, so that later runs
    of the session on this thread get new loop ids.
 
-   PHI_BUSY: a run uses the thread. PHI_BAD_ARG: an argument is bad, or the thread does not accept
-   one of the messages; `message` (may be NULL) then names it. PHI_NOT_FOUND: no such loop.
-   PHI_NO_MEMORY or the store's status: entries appended before the failure stay, but there are no
-   rewrites. */
+   PHI_BUSY: a run uses the thread. PHI_BAD_ARG: an argument is bad, or the thread does not
+   accept one of the messages; `message` (may be NULL) then names it. PHI_NOT_FOUND: no such
+   loop. PHI_NO_MEMORY or the store's status: entries appended before the failure stay, also a
+   prune; the compaction is missing. */
 PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loop_id,
                                          uint32_t flags, const phi_compaction_config *config,
                                          const phi_token_counter *counter, phi_thread *thread,
@@ -1048,7 +1047,7 @@ typedef struct phi_aot_options {
     size_t example_count;
     bool implicit_answer;   /* also accepts a solution without an answer line */
     uint32_t max_tokens;    /* output tokens (default 2,048) */
-    bool agent_temperature; /* send the agent's temperature, not `temperature` */
+    bool agent_temperature; /* send the agent's temperature (or none), not `temperature` */
     double temperature;     /* temperature of the call (default 0.0) */
     uint32_t timeout_ms;    /* timeout of the call (default: phi_strategy_desc.call_timeout_ms) */
 } phi_aot_options;
@@ -1210,19 +1209,18 @@ PHI_API const phi_strategy *phi_strategy_trm(void);
 
 /* adaptive.h - Adaptive: chooses a strategy for each prompt by its words.
 
-   Adaptive looks for whole words, in any letter case. The first row that has a word of the prompt
-   decides, and Adaptive takes the first available strategy of this row:
-       puzzle, riddle, refine...             trm, tot
-       combine, synthesize, graph...         got, tot
-       search, fetch, calculate, use...      react
-       explore, alternatives, compare...     aot, tot, got
-   If none of these words occurs, the complexity of the prompt decides, a number from 0 to 1:
-       0.3 * min(words / 100, 1) + 0.2 * min(sentences / 5, 1) +
-       0.3 * min(keywords / 3, 1) + 0.2 * min((questions + constraints) / 5, 1)
-   Below 0.3, Adaptive takes cod or cot. Above 0.7, Adaptive takes aot, tot or got. In all other
-   cases, and if none of these strategies is available, Adaptive takes `default_strategy`. "react"
-   is one model call in the conversation with the agent's tools. A run with tools takes only
-   "react", or "tot" with `tools` set, because the other strategies cannot use tools. */
+   Adaptive looks for whole words, in any letter case. The first row that has a word of the
+   prompt decides, and Adaptive takes the first available strategy of this row: puzzle, riddle,
+   refine...             trm, tot combine, synthesize, graph...         got, tot search, fetch,
+   calculate, use...      react explore, alternatives, compare...     aot, tot, got If none of
+   these words occurs, the complexity of the prompt decides, a number from 0 to 1: 0.3 *
+   min(words / 100, 1) + 0.2 * min(sentences / 5, 1) + 0.3 * min(keywords / 3, 1) + 0.2 *
+   min((questions + constraints) / 5, 1) Below 0.3, Adaptive takes cod or cot. Above 0.7,
+   Adaptive takes aot, tot or got. In all other cases, and if none of these strategies is
+   available, Adaptive takes `default_strategy`. "react" is one model call in the conversation
+   with the agent's tools. A run with tools takes only "react", or "tot" with `tools` set,
+   because the other strategies cannot use tools. If `strategy` is set, that strategy is taken in
+   every case. */
 
 /* Zero means default for every field. Pointers must live as long as the desc. Strategy names are
    "react", "cot", "cod", "aot", "tot", "got" and "trm"; other names are ignored. */
@@ -1503,7 +1501,8 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent_desc *desc);
 
    PHI_BAD_ARG: the name is missing or the task is empty. PHI_MISUSE: the runtime is closing, the
    parent is the agent of a phi_run, or task is NULL inside a callback. Also PHI_STALE,
-   PHI_NO_MEMORY and the errors of phi_agent_new. After an error, no child has begun. */
+   PHI_NO_MEMORY and the errors of phi_agent_new. If a call with a task fails, no child has
+   begun. If a call without a task fails, the children that did not fail continue. */
 PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent_desc *desc, const char *task,
                              phi_agent *child);
 
@@ -1511,28 +1510,25 @@ PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent_desc *desc, const ch
 
 /* config.h - configuration files: TOML, YAML or JSON that declares agents.
 
-       phi_config_desc from = PHI_ZERO;
-       from.path = "agent.toml";
-       from.environment = true;                       // ${NAME} is a variable of the process
-       phi_config *config = phi_config_load(&from);
-       phi_agents *agents = phi_agents_from_config(rt, config, NULL);   // config_agents.h
-       for (i = 0; (problem = phi_agents_problem_at(agents, i)) != NULL; i++) show(problem);
+   phi_config_desc from = PHI_ZERO; from.path = "agent.toml"; from.environment = true;
+   // ${NAME} is a variable of the process phi_config *config = phi_config_load(&from); phi_agents
+   *agents = phi_agents_from_config(rt, config, NULL);   // config_agents.h for (i = 0; (problem =
+   phi_agents_problem_at(agents, i)) != NULL; i++) show(problem);
 
    A file is read and checked as a whole. Every fault is added to a list of problems, with its file,
-   line, column, field, value and the expected values. Faults are errors, except for an unknown
-   field: its problem is a warning that names the nearest known field. docs/configuration.md lists
-   every section and field.
+   line, column, field, value and the expected values. Most faults are errors. An unknown field is a
+   warning with the nearest known name, if one is near, and doubtful values are warnings, too.
+   docs/configuration.md lists every section and field.
 
    ${NAME} in a text is replaced by the value of the variable. ${NAME:-text} is replaced by `text`
-   if the variable is not set. $${ means ${. Only values are replaced, after the file was parsed: a
-   value never becomes syntax, and comments are not looked at. A field that expects a number or a
-   bool also accepts a text that holds one. Messages never show the value of a variable or a secret:
-   a problem shows the variable's name as written in the file, and "****" for a secret.
+   if the variable is not set or is empty. $${ means ${. Only values are replaced, after the file
+   was parsed: a value never becomes syntax, and comments are not looked at. A field that expects a
+   number or a bool also accepts a text that holds one. Messages never show the value of a variable
+   or a secret: a problem shows the variable's name as written in the file, and "****" for a secret.
 
-   Loading waits for the disk, so do it at start-up.
-   Ownership: a config owns all its memory, from its own allocator. Every string it returns is valid
-              until phi_config_free.
-   Threads:   one at a time. */
+   Loading waits for the disk, so do it at start-up. Ownership: a config owns all its memory,
+   from its own allocator. Every string it returns is valid until phi_config_free. Threads:   one
+   at a time. */
 
 typedef struct phi_config phi_config;
 
@@ -1566,9 +1562,9 @@ typedef struct phi_config_desc {
     uint32_t max_problems; /* max. problems kept (default 1,000) */
 } phi_config_desc;
 
-/* Reads and checks a file. Returns NULL only if there is no memory for the config itself. A config
-   can be used if no problem is an error; otherwise phi_agents_step returns the status of the first
-   error. */
+/* Reads and checks a file. Returns NULL if desc is NULL, or if there is no memory for the config
+   itself. A config can be used if no problem is an error; otherwise phi_agents_step returns the
+   status of the first error. */
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc);
 PHI_API void phi_config_free(phi_config *config); /* NULL is harmless */
 
@@ -1694,8 +1690,9 @@ PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *co
    is freed and phi_last_error says PHI_MISUSE. */
 PHI_API void phi_agents_free(phi_agents *agents);
 
-/* Does a bounded amount of work. PHI_BUSY: call phi_step, then phi_agents_step again. PHI_OK: all
-   agents exist. Any other status is final: no agent exists, and the problems say why. */
+/* Does a bounded amount of work. PHI_BUSY: call phi_step, then phi_agents_step again. PHI_OK:
+   all agents exist. PHI_MISUSE: called inside a callback; call it again outside. Any other
+   status is final: no agent exists, and the problems say why. */
 PHI_API phi_status phi_agents_step(phi_agents *agents);
 
 /* Returns an error or a warning, or NULL past the last. Problems of the config come first, as in
@@ -1723,9 +1720,10 @@ PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t in
    of `from` and new agents of `to` stay as they are. An agent of `to` with a store keeps its own
    thread: for such a file, free the old agents first, then load it again.
 
-   If this fails, nothing changes, and phi_last_error has a message. PHI_MISUSE: inside a callback,
-   or phi_agents_step(to) has not returned PHI_OK. PHI_BAD_ARG: `to` and `from` are the same, belong
-   to two runtimes, or one is NULL. Also PHI_NO_MEMORY and the statuses of phi_agent_restore. */
+   If this fails, nothing changes. PHI_MISUSE: inside a callback, or phi_agents_step(to) has not
+   returned PHI_OK. PHI_BAD_ARG: `to` and `from` are the same, belong to two runtimes, or one is
+   NULL. Also PHI_NO_MEMORY and the statuses of phi_agent_restore. Except after PHI_BAD_ARG,
+   phi_last_error has a message. */
 PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from);
 
 /* Sets *out to the model of an alias or a reference, such as ":fast" or "{{provider.openai}}", for
@@ -1892,7 +1890,7 @@ typedef struct phi_script {
     /* At the credential point: only models with the scheme, host and port of this address; "" means
        models without an address (default: all models). */
     const char *server;
-    uint32_t timeout_ms; /* for this script; may be PHI_UNLIMITED (default: the set's) */
+    uint32_t timeout_ms; /* from this script's start; PHI_UNLIMITED (default: the set's) */
     phi_script_failure on_failure;
 } phi_script;
 
@@ -1915,9 +1913,10 @@ PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, phi_parse_err
 PHI_API void phi_scripts_free(phi_scripts *scripts); /* NULL is harmless */
 
 /* Puts the scripts before the hook of an agent's desc: sets hook_fn, hook_points and
-   hook_user_data. The scripts run first; then the previous hook is called. Call it once for a desc.
-   One set serves any number of agents of one runtime, if their hooks are the same. PHI_MISUSE: the
-   hook differs from an earlier desc's. PHI_BAD_ARG: an argument is NULL. */
+   hook_user_data. The scripts run first; then the previous hook is called. Call it once for a
+   desc. One set serves any number of agents of one runtime, if their hooks are the same.
+   PHI_MISUSE: the hook differs from an earlier desc's, or the desc already has scripts.
+   PHI_BAD_ARG: an argument is NULL. */
 PHI_API phi_status phi_scripts_use(phi_scripts *scripts, phi_agent_desc *desc);
 
 #endif
@@ -2035,12 +2034,9 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 
 /* tools.h - the six built-in tools: run a command, read, write and edit a file, list files, search.
 
-       static phi_toolset set;
-       phi_tools_desc tools = PHI_ZERO;
-       tools.workspace = "/home/ada/project";
-       phi_tools_init(&set, &tools);
-       desc.tools = set.tools;                       // desc: a phi_agent_desc
-       desc.tool_count = set.count;
+   static phi_toolset set; phi_tools_desc tools = PHI_ZERO; tools.workspace = "/home/ada/project";
+   phi_tools_init(&set, &tools); desc.tools = set.tools;                       // desc: a
+   phi_agent_desc desc.tool_count = set.count;
 
    The five file tools stay inside the workspace and the allowed paths. A path is resolved, with
    ".." and all links, before it is checked. It is then opened by descriptors, so another process
@@ -2055,11 +2051,10 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
    or allowed paths, phi's own engine searches. If every file may be used, `search` runs ripgrep if
    it is installed. The results are the same.
 
-   All texts that a model sees are UTF-8; other bytes become U+FFFD. No tool blocks: commands run as
-   processes, and files are read and written in slices. write_file and edit_file never run
-   concurrently, so no edit of a turn is lost. They replace a file whole, so it is never left half
-   written.
-   Threads: the pumping thread. */
+   All texts that a model sees are UTF-8; other bytes become U+FFFD. No tool blocks: commands run
+   as processes, and files are read and written in slices. While write_file or edit_file runs, no
+   other tool of the turn runs, so no edit is lost. They replace a file whole, so it is never
+   left half written. Threads: the pumping thread. */
 
 enum { PHI_TOOL_COUNT = 6 };
 
@@ -2111,9 +2106,11 @@ typedef struct phi_tools_desc {
     /* Most bytes of a command's result that the model sees; becomes phi_tool.max_result_bytes of
        bash (default 32,768; PHI_UNLIMITED: the agent's limit). */
     uint32_t max_bash_result_bytes;
-    uint32_t max_read_bytes; /* max. bytes that a read returns (default 1,048,576) */
-    uint32_t max_files;      /* max. files that list_files lists (default 200) */
-    uint32_t max_matches;    /* max. matches that search lists (default 50) */
+    /* max. bytes of a text file, or of the lines asked for; a larger read is an error. Images and
+       other media have a limit of 20 MiB (default 1,048,576) */
+    uint32_t max_read_bytes;
+    uint32_t max_files;   /* max. files that list_files lists (default 200) */
+    uint32_t max_matches; /* max. matches that search lists (default 50) */
     /* default PHI_SEARCH_AUTOMATIC; with PHI_NO_PROCESS always PHI_SEARCH_OWN */
     phi_search_with search_with;
 } phi_tools_desc;
@@ -2371,10 +2368,11 @@ typedef struct phi_mcp_root {
 
 /* Events of a connection. */
 typedef enum phi_mcp_event_kind {
-    PHI_MCP_EV_STATE = 1,        /* the state has changed; text: the reason, or for READY the era */
-    PHI_MCP_EV_LOG,              /* name: the level; text: the message as JSON text */
-    PHI_MCP_EV_TOOLS,            /* the list of tools has changed; text: "+a -b ~c" */
-    PHI_MCP_EV_TOOL_CHANGED,     /* name: a tool; before: its old definition; text: the new one */
+    PHI_MCP_EV_STATE = 1, /* the state has changed; text: the reason, or for READY the era */
+    PHI_MCP_EV_LOG,       /* name: the level; text: the message as JSON text */
+    PHI_MCP_EV_TOOLS,     /* the list of tools has changed; text: "+a -b ~c" */
+    /* name: the server's name of a tool; before: its old definition; text: the new one */
+    PHI_MCP_EV_TOOL_CHANGED,
     PHI_MCP_EV_RESOURCES,        /* the list of resources has changed */
     PHI_MCP_EV_RESOURCE_UPDATED, /* name: URI of the resource */
     PHI_MCP_EV_PROMPTS,          /* the list of prompts has changed */
@@ -2395,7 +2393,8 @@ typedef struct phi_mcp_desc {
     const char *const *argv;
     const char *url; /* http or https */
 
-    /* the next fields are only for argv */
+    /* The next fields are only for argv. But the three fields about restarts also apply to a url
+       with the HTTP transport of 2024-11-05, whose lost stream counts as an exit. */
     const char *const *env; /* "NAME=value", NULL-ended, added to the host's (default: none) */
     bool hide_keys;         /* leave out the host's variables whose names look like keys */
     const char *cwd;        /* (default: the host's) */
@@ -2486,7 +2485,8 @@ typedef struct phi_mcp_send_desc {
    phi_mcp_cancel. PHI_MISUSE: the connection is not ready. PHI_FULL: 4,096 requests are under
    way. */
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, uint64_t *id);
-/* Ends a request of phi_mcp_send or phi_mcp_get without its callback. Ignores unknown ids. */
+/* Ends a request of phi_mcp_send or phi_mcp_get without its callback, and tells the server. Ignores
+   unknown ids. */
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id);
 
 /* ---- src/mcp/mcp_asks.h ---- */
@@ -2607,12 +2607,12 @@ PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint6
 
 typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str message);
 
-/* Watches a resource; if `on` is false, stops watching it. PHI_MCP_EV_RESOURCE_UPDATED reports each
-   change, also after a restart of the server. `done` may be NULL. `done` is called once: after the
-   server's answer, or in the era 2026-07-28 after the stream for all watched resources was opened.
-   `done` is not called if the resource was watched already, or if `on` is false. Returns the
-   statuses of phi_mcp_get, but PHI_FULL means that 256 resources are watched already.
-   PHI_NOT_FOUND: `on` is false, but the resource is not watched. */
+/* Watches a resource; if `on` is false, stops watching it. PHI_MCP_EV_RESOURCE_UPDATED reports
+   each change, also after a restart of the server. `done` may be NULL. `done` is called once:
+   after the server's answer, or in the era 2026-07-28 after the stream for all watched resources
+   was opened. `done` is not called if the resource was watched already, or if `on` is false.
+   Returns the statuses of phi_mcp_get. PHI_FULL also means that 256 resources are watched
+   already. PHI_NOT_FOUND: `on` is false, but the resource is not watched. */
 PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp_done_fn done,
                                  void *user_data);
 
@@ -2657,10 +2657,10 @@ typedef struct phi_mcp_key {
     const char *algorithm; /* algorithm of JSON Web Signatures: "ES256", "RS256"... */
     const char *id;        /* "kid" in the signature's header (default: none) */
     const char *jwk;       /* public key, a JSON object; dpop_key needs it */
-    /* Writes a raw signature of `bytes` (for ES256: r and s, 64 bytes, not DER) and its length, at
-       most PHI_MCP_SIGNATURE. Called on the pumping thread, in phi_step or a call that sends. Must
-       not free the connection. Any other status than PHI_OK ends the authorization or the
-       request. */
+    /* Writes a raw signature of `bytes` (for ES256: r and s, 64 bytes, not DER) and its length,
+       at most PHI_MCP_SIGNATURE. Called on the pumping thread, in phi_step or a call that sends.
+       Must not free the connection. Any other status than PHI_OK ends the authorization or the
+       request with that status. */
     phi_status (*sign)(void *user_data, phi_str bytes, unsigned char *signature, size_t *len);
     void *user_data;
 } phi_mcp_key;
@@ -2677,8 +2677,8 @@ typedef struct phi_mcp_assertion {
 /* Zero means default for every field. */
 struct phi_mcp_oauth_desc {
     /* Called in phi_step with a URL to open in the person's browser. The URL is valid during the
-       call and should not be logged. Any other status than PHI_OK ends the authorization. NULL:
-       only tokens from the store are used. */
+       call and should not be logged. Any other status than PHI_OK ends the authorization with
+       that status. NULL: only tokens from the store are used. */
     phi_status (*open_browser_fn)(void *user_data, const char *url);
     void *user_data;
     phi_mcp_grant grant; /* (default: PERSON; the other two need no open_browser_fn) */
@@ -2713,7 +2713,7 @@ struct phi_mcp_oauth_desc {
        If neither this field nor the challenge has scopes, phi asks for all scopes that the server
        supports (default: none). */
     const char *scope;
-    bool no_offline_access; /* never ask for "offline_access" */
+    bool no_offline_access; /* do not add "offline_access" (default: added if supported) */
 
     /* phi listens at http://127.0.0.1:{port}/callback for the redirect. 0: any port, preferably the
        port of the last registration. -1: phi does not listen; the host receives the redirect at
@@ -2938,10 +2938,11 @@ enum {
     PHI_MCP_SERVE_PROMPTS = 4
 };
 
-/* For each bit in `lists`, replaces the server's list by the list in `desc`. Ignores other fields
-   of `desc`. The new lists are borrowed as the first ones were. Clients get a notification. Calls
-   under way continue. A list that was NULL in the first desc is never offered. PHI_BAD_ARG: as for
-   phi_mcp_serve; nothing changed. */
+/* For each bit in `lists`, replaces the server's list by the list in `desc`. Ignores other
+   fields of `desc`. The new lists are borrowed as the first ones were. Clients get a
+   notification. Calls under way continue. A list that was NULL in the first desc is never
+   offered; resources and templates count as one list here. PHI_BAD_ARG: as for phi_mcp_serve;
+   nothing changed. */
 PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_server_desc *desc,
                                       uint32_t lists);
 /* Tells subscribed clients that a resource has changed. */
@@ -3028,7 +3029,7 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
    A model sees a tool as "{name_prefix}__{name}", with changes if a provider's rules need them.
    Calls to the server use the server's own name of the tool. Keywords of an input schema that phi
    cannot check move into descriptions. A tool is left out, with PHI_MCP_EV_WARNING, if its schema
-   is too large or malformed, or if its references lead too far.
+   is too large or malformed, if its references lead too far, or if its name is taken.
 
    The model gets a result's texts, images and audio, and binary resources that are images, audio or
    PDFs. Links and other resources become a line with their type and size. Structured content is
@@ -3362,11 +3363,11 @@ PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x7e8126a3
+#if PHI__IMP_FORMATS != 0xedb53688
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x7e8126a3
+#define PHI__IMP_FORMATS 0xedb53688
 
 /* ---- src/formats/formats_in.h ---- */
 
@@ -3764,11 +3765,13 @@ PHI__FN void phi__reader_found(char *message, size_t size, const char *what, con
 
 #include <stdio.h>
 
-/* Each format sets its own functions, so that a program that reads JSON does not link the readers
-   of TOML and YAML. */
+/* Each format sets its own function, so that a program that reads JSON does not link the readers of
+   TOML and YAML. */
 struct phi_reader {
-    phi_status (*advance)(phi_reader *reader, size_t units);
-    phi_status (*result)(const phi_reader *reader, phi_json **out, phi_parse_error *error);
+    phi_status (*advance)(phi_reader *reader, size_t units); /* also sets root and error */
+    phi_status status;
+    phi_json *root;
+    phi_parse_error error;
     union {
         phi__json_reader json;
         phi__toml_reader toml;
@@ -3776,78 +3779,67 @@ struct phi_reader {
     } of;
 };
 
-static phi_status phi__reader_json_advance(phi_reader *r, size_t units) {
-    return phi__json_read_advance(&r->of.json, units);
+static phi_reader *phi__reader_new(phi_arena *arena,
+                                   phi_status (*advance)(phi_reader *reader, size_t units)) {
+    phi_reader *reader = (phi_reader *)phi__arena_zero(arena, sizeof *reader);
+    if (reader == NULL) return NULL;
+    reader->advance = advance;
+    reader->status = PHI_BUSY;
+    return reader;
 }
 
-static phi_status phi__reader_json_result(const phi_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
-    return phi__json_read_result(&r->of.json, out, error);
+static phi_status phi__reader_json(phi_reader *r, size_t units) {
+    (void)phi__json_read_advance(&r->of.json, units);
+    return phi__json_read_result(&r->of.json, &r->root, &r->error);
 }
 
-static phi_status phi__reader_toml_advance(phi_reader *r, size_t units) {
-    return phi__toml_read_advance(&r->of.toml, units);
+static phi_status phi__reader_toml(phi_reader *r, size_t units) {
+    (void)phi__toml_read_advance(&r->of.toml, units);
+    return phi__toml_read_result(&r->of.toml, &r->root, &r->error);
 }
 
-static phi_status phi__reader_toml_result(const phi_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
-    return phi__toml_read_result(&r->of.toml, out, error);
-}
-
-static phi_status phi__reader_yaml_advance(phi_reader *r, size_t units) {
-    return phi__yaml_read_advance(&r->of.yaml, units);
-}
-
-static phi_status phi__reader_yaml_result(const phi_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
-    return phi__yaml_read_result(&r->of.yaml, out, error);
+static phi_status phi__reader_yaml(phi_reader *r, size_t units) {
+    (void)phi__yaml_read_advance(&r->of.yaml, units);
+    return phi__yaml_read_result(&r->of.yaml, &r->root, &r->error);
 }
 
 /* ---- public ---- */
 
 PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t flags) {
-    phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
-    if (reader == NULL) return NULL;
-    reader->advance = phi__reader_json_advance;
-    reader->result = phi__reader_json_result;
-    phi__json_read_begin(&reader->of.json, arena, text, flags, 0);
+    phi_reader *reader = phi__reader_new(arena, phi__reader_json);
+    if (reader != NULL) phi__json_read_begin(&reader->of.json, arena, text, flags, 0);
     return reader;
 }
 
 PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
                                         const phi_toml_desc *options) {
-    phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
-    if (reader == NULL) return NULL;
-    reader->advance = phi__reader_toml_advance;
-    reader->result = phi__reader_toml_result;
-    phi__toml_read_begin(&reader->of.toml, arena, text, options);
+    phi_reader *reader = phi__reader_new(arena, phi__reader_toml);
+    if (reader != NULL) phi__toml_read_begin(&reader->of.toml, arena, text, options);
     return reader;
 }
 
 PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
                                         const phi_yaml_desc *options) {
-    phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
-    if (reader == NULL) return NULL;
-    reader->advance = phi__reader_yaml_advance;
-    reader->result = phi__reader_yaml_result;
-    phi__yaml_read_begin(&reader->of.yaml, arena, text, options);
+    phi_reader *reader = phi__reader_new(arena, phi__reader_yaml);
+    if (reader != NULL) phi__yaml_read_begin(&reader->of.yaml, arena, text, options);
     return reader;
 }
 
 PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units) {
-    return reader != NULL ? reader->advance(reader, units) : PHI_NO_MEMORY;
+    if (reader == NULL) return PHI_NO_MEMORY;
+    return reader->status = reader->advance(reader, units);
 }
 
 PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
                                      phi_parse_error *error) {
-    if (reader != NULL) return reader->result(reader, out, error);
-    if (out != NULL) *out = NULL;
-    if (error != NULL) {
+    if (out != NULL) *out = reader != NULL ? reader->root : NULL;
+    if (error != NULL && reader != NULL) *error = reader->error;
+    if (error != NULL && reader == NULL) {
         memset(error, 0, sizeof *error);
         error->status = PHI_NO_MEMORY;
         (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
     }
-    return PHI_NO_MEMORY;
+    return reader != NULL ? reader->status : PHI_NO_MEMORY;
 }
 
 /* ---- src/formats/toml_read.c ---- */
@@ -4434,7 +4426,7 @@ static uint32_t phi__toml_num_read(phi_str text, char *room, phi__json_value *va
 
 /* ---- dates and times of RFC 3339 as TOML has them ---- */
 
-/* True if a text begins with this shape. In "dddd-dd", each d stands for a digit. */
+/* True if a text begins with this shape. In "dddd-dd", each d is any digit. */
 static bool phi__toml_date_shaped(phi_str s, const char *shape) {
     for (size_t i = 0; shape[i] != '\0'; i++)
         if (i == s.len || (shape[i] == 'd' ? s.at[i] < '0' || s.at[i] > '9' : s.at[i] != shape[i]))
@@ -10141,11 +10133,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x8cf2937a
+#if PHI__IMP_RECORD != 0x49625abc
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x8cf2937a
+#define PHI__IMP_RECORD 0x49625abc
 
 /* ---- src/record/event_in.h ---- */
 
@@ -10401,10 +10393,6 @@ PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session,
 PHI__FN phi__loop_box *phi__loopbox_find(phi__session_box *box, phi_str loop_id);
 PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop);
 
-/* Returns an array in the session's arena with room for one more item: `at`, or a larger copy.
-   Items after `count` are zero. NULL: no memory, and *cap is unchanged. */
-PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t count, size_t *cap,
-                                    size_t size);
 /* Copy a string or messages into the session's arena. False: no memory. */
 PHI__FN bool phi__session_keep(phi__session_box *box, phi_str s, phi_str *out);
 PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message *messages,
@@ -10625,7 +10613,7 @@ typedef struct phi__event_row {
     phi__field field; /* a member of the event or of its part */
     /* Offset of the event's pointer to the part, and the part's size. 0 for the event itself. */
     uint16_t part, size;
-    uint8_t kind; /* kind of the event; TEXT stands for all deltas */
+    uint8_t kind; /* kind of the event; TEXT means all deltas */
 } phi__event_row;
 
 #define PHI__EVENT(event, member, key, how, rule)                                                  \
@@ -12122,20 +12110,9 @@ PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size
     return box;
 }
 
-PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t count, size_t *cap,
-                                    size_t size) {
-    size_t more = phi__max(phi__max(phi__mul(*cap, 2), count + 1), 2);
-    if (count < *cap) return at;
-    void *now = phi__arena_zero(&box->arena, phi__mul(more, size));
-    if (now == NULL) return NULL;
-    if (count > 0) memcpy(now, at, count * size);
-    *cap = more;
-    return now;
-}
-
 PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box) {
-    phi_loop_record **loops = (phi_loop_record **)phi__session_room_for(
-        box, box->pub.loops, box->pub.loop_count, &box->loop_cap, sizeof *loops);
+    phi_loop_record **loops = (phi_loop_record **)phi__arena_grow(
+        &box->arena, box->pub.loops, box->pub.loop_count, &box->loop_cap, sizeof *loops);
     if (loops == NULL) return NULL;
     box->pub.loops = loops;
     phi__loop_box *loop = (phi__loop_box *)phi__arena_zero(&box->arena, sizeof *loop);
@@ -12167,8 +12144,8 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
 
 PHI__FN bool phi__session_push(phi__session_box *box, const phi_message **list, size_t *count,
                                size_t *cap, const phi_message *message) {
-    phi_message *now = (phi_message *)phi__session_room_for(box, (void *)(uintptr_t)*list, *count,
-                                                            cap, sizeof *now);
+    phi_message *now = (phi_message *)phi__arena_grow(&box->arena, (void *)(uintptr_t)*list, *count,
+                                                      cap, sizeof *now);
     if (now == NULL) return false;
     *list = now;
     if (!phi__message_copy(message, &box->arena, &now[*count])) return false;
@@ -12201,8 +12178,8 @@ PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop
     phi_loop_record *parent = &of->pub;
     for (size_t i = 0; i < parent->child_count; i++)
         if (phi_str_equal(parent->children[i], loop->pub.loop_id)) return true;
-    phi_str *children = (phi_str *)phi__session_room_for(box, parent->children, parent->child_count,
-                                                         &of->child_cap, sizeof *children);
+    phi_str *children = (phi_str *)phi__arena_grow(
+        &box->arena, parent->children, parent->child_count, &of->child_cap, sizeof *children);
     if (children == NULL) return false;
     parent->children = children;
     parent->children[parent->child_count++] = loop->pub.loop_id;
@@ -12292,8 +12269,8 @@ PHI__FN void phi__session_turn_begin(phi__loop_box *loop, uint32_t turn_index, p
 
 PHI__FN phi_turn *phi__session_turn_room(phi__loop_box *loop) {
     phi_loop_record *to = &loop->pub;
-    phi_turn *turns = (phi_turn *)phi__session_room_for(loop->box, to->turns, to->turn_count,
-                                                        &loop->turn_cap, sizeof *turns);
+    phi_turn *turns = (phi_turn *)phi__arena_grow(&loop->box->arena, to->turns, to->turn_count,
+                                                  &loop->turn_cap, sizeof *turns);
     if (turns == NULL) return NULL;
     to->turns = turns;
     return &turns[to->turn_count];
@@ -12301,8 +12278,8 @@ PHI__FN phi_turn *phi__session_turn_room(phi__loop_box *loop) {
 
 PHI__FN bool phi__session_add_event(phi__loop_box *loop, uint64_t sequence, phi_str json) {
     phi_loop_record *to = &loop->pub;
-    phi_loop_event *events = (phi_loop_event *)phi__session_room_for(
-        loop->box, to->events, to->event_count, &loop->event_cap, sizeof *events);
+    phi_loop_event *events = (phi_loop_event *)phi__arena_grow(
+        &loop->box->arena, to->events, to->event_count, &loop->event_cap, sizeof *events);
     if (events == NULL) return false;
     to->events = events;
     if (!phi__session_keep(loop->box, json, &events[to->event_count].json)) return false;
@@ -12312,8 +12289,8 @@ PHI__FN bool phi__session_add_event(phi__loop_box *loop, uint64_t sequence, phi_
 
 PHI__FN bool phi__session_add_child(phi__loop_box *loop, const phi_child_ref *child) {
     phi_loop_record *to = &loop->pub;
-    phi_child_ref *refs = (phi_child_ref *)phi__session_room_for(
-        loop->box, to->spawned, to->spawned_count, &loop->spawned_cap, sizeof *refs);
+    phi_child_ref *refs = (phi_child_ref *)phi__arena_grow(
+        &loop->box->arena, to->spawned, to->spawned_count, &loop->spawned_cap, sizeof *refs);
     if (refs == NULL) return false;
     to->spawned = refs;
     phi_child_ref *ref = &refs[to->spawned_count];
@@ -16454,11 +16431,11 @@ PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_ORCHESTRATE
-#if PHI__IMP_ORCHESTRATE != 0x76d96e8d
+#if PHI__IMP_ORCHESTRATE != 0x2bbd9bce
 #error "phi: two versions of src/orchestrate in one file"
 #endif
 #else
-#define PHI__IMP_ORCHESTRATE 0x76d96e8d
+#define PHI__IMP_ORCHESTRATE 0x2bbd9bce
 
 /* ---- src/orchestrate/evaluate_in.h ---- */
 
@@ -17441,8 +17418,8 @@ static phi_status phi__eval_make_child(phi__eval *e, size_t index, const phi_age
 /* ---- loop ids ---- */
 
 /* Names the loops of all seats with a child: "session.segment.N". All loops share one count, which
-   starts above every count used in their segments. Skips ids that a host has used. False: no
-   memory. */
+   starts above every count used in their segments. Skips ids that a host has used. Makes room for
+   phi__eval_count_loops. False: no memory. */
 static bool phi__eval_name_loops(phi__eval *e) {
     const phi__agent *agent = e->agent;
     phi__session *session = agent->line.session;
@@ -17452,8 +17429,9 @@ static bool phi__eval_name_loops(phi__eval *e) {
     if (!phi__session_read(&agent->rt->sessions, session, agent->thread)) return false;
     for (size_t i = 0; i <= e->pub.branch_count; i++) {
         const phi__agent *child = e->seats[i].child;
-        uint32_t so_far =
-            child != NULL ? phi__session_count_so_far(session, child->line.segment) : 0;
+        if (child == NULL) continue;
+        if (!phi__session_room(&agent->rt->sessions, session, child->line.segment)) return false;
+        uint32_t so_far = phi__session_count_so_far(session, child->line.segment);
         if (so_far > most) most = so_far;
     }
     phi__buf_init(&name, &e->agent->memory);
@@ -17473,14 +17451,12 @@ static bool phi__eval_name_loops(phi__eval *e) {
     return done;
 }
 
-/* Marks the loop ids as used in the session. False: no memory; some ids may be marked already. */
-static bool phi__eval_count_loops(phi__eval *e) {
+/* Marks the loop ids as used in the session. */
+static void phi__eval_count_loops(phi__eval *e) {
     phi__sessions *sessions = &e->agent->rt->sessions;
-    bool done = true;
-    for (size_t i = 0; done && i <= e->pub.branch_count; i++)
-        if (e->seats[i].child != NULL)
-            done = phi__session_saw(sessions, e->agent->line.session, *e->seats[i].loop_id);
-    return done;
+    for (size_t i = 0; i <= e->pub.branch_count; i++)
+        if (e->seats[i].child != NULL) /* cannot fail: phi__eval_name_loops has made room */
+            (void)phi__session_saw(sessions, e->agent->line.session, *e->seats[i].loop_id);
 }
 
 /* Starts the run of a seat's child with the prompt, or from the end of its history if content is
@@ -17501,12 +17477,12 @@ static uint64_t phi__eval_output(const phi__agent *child) {
     return child->desc.max_tokens != 0 ? child->desc.max_tokens : child->desc.model.max_tokens;
 }
 
-/* Reserves the most that the judge's call may cost, for a query of `prompt` tokens. The judge reads
-   the conversation, the query and the longest possible answers, up to its context window. False: a
-   budget has no room, and `reason` names it. */
-static bool phi__eval_hold(phi__eval *e, uint64_t prompt, char *reason, size_t size) {
+/* Reserves the most that the judge's call may cost, for a conversation and query of `said` tokens.
+   The judge reads these and the longest possible answers, up to its context window. False: a budget
+   has no room, and `reason` names it. */
+static bool phi__eval_hold(phi__eval *e, uint64_t said, char *reason, size_t size) {
     const phi__agent *judge = e->seats[e->pub.branch_count].child;
-    uint64_t in = phi__projection_view_tokens(e->agent) + prompt + PHI__BRANCHES_FRAME;
+    uint64_t in = said + PHI__BRANCHES_FRAME;
     if (judge == NULL || !phi__budget_limited(e->agent)) return true;
     for (size_t i = 0; i < e->pub.branch_count; i++)
         if (e->seats[i].child != NULL) in += phi__eval_output(e->seats[i].child);
@@ -17833,7 +17809,9 @@ static phi_status phi__eval_save_get(phi__eval *e, const phi_json *root,
         phi_spending saved = PHI_ZERO;
         saved.requests = phi__records_get_u64(root, "held") > 0 ? 1 : 0;
         phi__budget_give(e->agent, &saved);
-        (void)phi__eval_hold(e, phi_tokens_of_text(NULL, e->pub.query), reason, sizeof reason);
+        uint64_t said =
+            phi__projection_view_tokens(e->agent) + phi_tokens_of_text(NULL, e->pub.query);
+        (void)phi__eval_hold(e, said, reason, sizeof reason);
     }
     return status;
 }
@@ -18317,15 +18295,17 @@ static phi_status phi__eval_start(phi__eval *e, const phi_content *content, size
     bool room = true;
     for (size_t i = 0; room && i < e->pub.branch_count; i++)
         room = phi__reserve_call(e->seats[i].child->run, prompt, reason, sizeof reason);
-    if (!room || !phi__eval_hold(e, prompt, reason, sizeof reason))
+    /* A branch's copy of the view has the results that the log gets below. */
+    uint64_t view = phi__fold_tokens(&e->seats[0].child->thread->fold, counter);
+    if (!room || !phi__eval_hold(e, view + prompt, reason, sizeof reason))
         return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
-    /* The log changes last: it gets a result for each call that lacks one, as the branches' copies
-       of the view did. */
-    if (!phi__eval_count_loops(e) || !phi__thread_roll(thread, NULL) ||
-        !phi__append_answer_orphans(thread, agent->desc.texts))
+    /* The log changes last: it gets a result for each call that lacks one. */
+    if (!phi__thread_roll(thread, NULL) || !phi__append_answer_orphans(thread, agent->desc.texts))
         return phi__eval_no_memory(agent);
     e->entries = thread->log.count;
-    return phi__eval_emit_start(e) ? PHI_OK : phi__eval_no_memory(agent);
+    if (!phi__eval_emit_start(e)) return phi__eval_no_memory(agent);
+    phi__eval_count_loops(e);
+    return PHI_OK;
 }
 
 /* Makes an evaluation without children, not yet attached to the agent. NULL: no memory. */
@@ -23106,11 +23086,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_ORCHESTRATE */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x34308c33
+#if PHI__IMP_CONFIG != 0x53c9c885
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x34308c33
+#define PHI__IMP_CONFIG 0x53c9c885
 
 /* ---- src/config/config_in.h ---- */
 
@@ -23326,7 +23306,8 @@ PHI__FN const phi__cfg_field *phi__fields_find(const phi__cfg_table *table, phi_
    must not be plain. */
 PHI__FN bool phi__fields_has(const phi__cfg_table *table, const void *taken, const char *key);
 
-/* Returns the largest value of a field's type; for seconds, the largest number of milliseconds. */
+/* Returns the largest value that a field may have in the file. For SECONDS this is a number of
+   seconds: the largest whose milliseconds fit into a uint32_t. */
 PHI__FN double phi__fields_most(const phi__cfg_field *field);
 
 /* Returns the table of a whole file, without the sections of other headers. */
@@ -23800,7 +23781,8 @@ typedef struct phi__cfg_job {
     phi_named_agent shown; /* returned by phi_agents_at */
 } phi__cfg_job;
 
-/* A sub-agent that is shared by all references with % to the same table. */
+/* A sub-agent that is shared by references with % to the same table, if their callers are alike
+   (phi__cfg_child_alike). */
 typedef struct phi__cfg_kept {
     struct phi__cfg_kept *next;
     const phi_json *node;
@@ -23823,7 +23805,7 @@ typedef struct phi__cfg_maker {
     struct phi__cfg_kept *kept;
     phi_store store;    /* the store of [session]; its append is NULL if there is no store */
     bool lent;          /* the store belongs to the host */
-    bool is_kept;       /* threads are kept in a store; also set if check_only is set */
+    bool is_kept;       /* threads are kept in a store; with check_only, they would be */
     const char *thread; /* NULL or "": thread ids are the agents' names */
 } phi__cfg_maker;
 
@@ -23998,17 +23980,6 @@ PHI__FN void phi__rules_check(phi_config *config);
 
 /* ---- an agent under construction ---- */
 
-static bool phi__making_grow(phi__cfg_making *m, void **list, size_t *cap, size_t count,
-                             size_t size) {
-    if (count < *cap) return true;
-    void *more = phi_arena_alloc(m->ground->arena, phi__mul(phi__add(phi__mul(*cap, 2), 8), size));
-    if (more == NULL) return false;
-    if (count > 0) memcpy(more, *list, count * size);
-    *list = more;
-    *cap = *cap * 2 + 8;
-    return true;
-}
-
 /* Returns item i of a list, or NULL past its end. A text counts as a list with one item. The list's
    iterator is kept, so a walk takes time linear in the list. */
 static const phi_json *phi__making_item(phi__cfg_making *making, const phi_json *list, size_t i) {
@@ -24048,17 +24019,19 @@ PHI__FN bool phi__making_used(phi__cfg_making *making, const char *key, const ch
 PHI__FN phi_status phi__making_tool(phi__cfg_making *making, const phi_tool *tool) {
     for (size_t i = 0; i < making->tool_count; i++)
         if (strcmp(making->tools[i].name, tool->name) == 0) return PHI_OK;
-    if (!phi__making_grow(making, (void **)(void *)&making->tools, &making->tool_cap,
-                          making->tool_count, sizeof *making->tools))
-        return PHI_NO_MEMORY;
-    making->tools[making->tool_count++] = *tool;
+    phi_tool *tools = (phi_tool *)phi__arena_grow(
+        making->ground->arena, making->tools, making->tool_count, &making->tool_cap, sizeof *tools);
+    if (tools == NULL) return PHI_NO_MEMORY;
+    making->tools = tools;
+    tools[making->tool_count++] = *tool;
     return PHI_OK;
 }
 
 PHI__FN phi_status phi__making_source(phi__cfg_making *making, const phi_tool_source *source) {
-    if (!phi__making_grow(making, (void **)(void *)&making->sources, &making->source_cap,
-                          making->source_count, sizeof(void *)))
-        return PHI_NO_MEMORY;
+    void *sources = phi__arena_grow(making->ground->arena, (void *)(uintptr_t)making->sources,
+                                    making->source_count, &making->source_cap, sizeof source);
+    if (sources == NULL) return PHI_NO_MEMORY;
+    making->sources = (const phi_tool_source **)sources;
     making->sources[making->source_count++] = source;
     return PHI_OK;
 }
@@ -24067,9 +24040,12 @@ PHI__FN bool phi__making_offer(phi__cfg_making *making, const char *name) {
     phi_json_iter it = phi_json_each(making->names);
     const phi_json *item;
     bool wanted = false;
-    if (phi__making_grow(making, (void **)(void *)&making->offered, &making->offered_cap,
-                         making->offered_count, sizeof(void *)))
+    void *offered = phi__arena_grow(making->ground->arena, (void *)(uintptr_t)making->offered,
+                                    making->offered_count, &making->offered_cap, sizeof name);
+    if (offered != NULL) {
+        making->offered = (const char **)offered;
         making->offered[making->offered_count++] = name;
+    }
     for (size_t i = 0; (item = phi_json_next(&it)) != NULL; i++) {
         if (!phi__str_is(phi_json_str(item, ""), name)) continue;
         making->known[i] = wanted = true;
@@ -28858,76 +28834,84 @@ static const char phi__reasoning_names[] =
     "none openai|open_ai|effort xai openrouter|open_router qwen zai together groq vllm";
 
 static const phi__cfg_field phi__cost_rows[] = {
-    PHI__C_NUM_AS(cost, input, "input_per_million", 0, 1000000, "0.0", "Input tokens."),
-    PHI__C_NUM_AS(cost, output, "output_per_million", 0, 1000000, "0.0", "Output tokens."),
+    PHI__C_NUM_AS(cost, input, "input_per_million", 0, 1000000, "0.0", "Price of input tokens."),
+    PHI__C_NUM_AS(cost, output, "output_per_million", 0, 1000000, "0.0", "Price of output tokens."),
     PHI__C_NUM_AS(cost, cache_read, "cache_read_per_million", 0, 1000000, "0.0",
-                  "Input tokens read from the prompt cache."),
+                  "Price of input tokens that are read from the prompt cache."),
     PHI__C_NUM_AS(cost, cache_write, "cache_write_per_million", 0, 1000000, "0.0",
-                  "Input tokens written to the prompt cache.")};
-PHI__TABLE_PLAIN(static, cost, "provider.cost", "Dollars per million tokens.")
+                  "Price of input tokens that are written to the prompt cache.")};
+PHI__TABLE_PLAIN(static, cost, "provider.cost", "Prices in dollars per million tokens.")
 
 static const phi__cfg_field phi__provider_base_rows[] = {
     PHI__C_CHOICE(provider, preset, phi__preset_names, "null",
-                  "A server that phi knows: sets api, base_url, provider and compat, which may be "
-                  "set as well."),
+                  "A known server. Sets api, base_url, provider and compat; the file may override "
+                  "these fields."),
     PHI__C_PLAIN(provider, model, TEXT, 0, "\"unknown\"", "The model id that the API knows."),
     PHI__C_PLAIN(provider, api_key, TEXT, PHI__CFG_SECRET, "\"\"",
-                 "The key; better as \"${NAME}\" than in the file."),
+                 "The API key. Write \"${NAME}\" rather than the key itself."),
     PHI__C_CHOICE(provider, api, phi__api_names, "\"anthropic_messages\"",
-                  "The protocol of the API; it is not guessed from the model."),
+                  "The protocol of the API; phi does not guess it from the model."),
     PHI__C_ALIAS(provider, base_url, "base_url", "url", TEXT, "null",
-                 "The address of the API (default: that of the protocol or preset)."),
+                 "The address of the API (default: the address of the preset or of the protocol)."),
     PHI__C_PLAIN(provider, provider, TEXT, 0, "\"anthropic\"",
                  "The name of the provider, for logs and ids."),
     PHI__C_NAMED(provider, name, TEXT, PHI__CFG_NAME, "provider", "null",
-                 "The name of the model, for people (default: model)."),
-    PHI__C_TEXT(provider, description, 0, "For people."),
+                 "The name of the model for people (default: model)."),
+    PHI__C_TEXT(provider, description, 0, "A description for people."),
     PHI__C_HAS(provider, reasoning, has_reasoning, "reasoning", BOOL, 0, 0, "false",
-               "The model can think; thinking_level is not sent to one that cannot."),
-    PHI__C_U32(provider, context_window, "200000", "Tokens that the model can take."),
-    PHI__C_U32(provider, max_tokens, "8192", "Output tokens of a model call at most."),
-    PHI__C_PART(provider, cost, cost, "Dollars per million tokens; needed by every max_cost."),
-    PHI__C_PLAIN(provider, headers, MAP, PHI__CFG_SECRET, "{}", "Further HTTP headers, by name."),
+               "True if the model can think; otherwise phi does not send thinking_level."),
+    PHI__C_U32(provider, context_window, "200000",
+               "The size of the model's context window, in tokens."),
+    PHI__C_U32(provider, max_tokens, "8192", "Maximum output tokens per model call."),
+    PHI__C_PART(provider, cost, cost,
+                "Prices in dollars per million tokens; every max_cost needs these prices."),
+    PHI__C_PLAIN(provider, headers, MAP, PHI__CFG_SECRET, "{}",
+                 "Additional HTTP headers, by name."),
     PHI__C_TEXT(provider, api_version, 0,
-                "anthropic_messages: the header anthropic-version (default 2023-06-01)."),
-    PHI__C_TABLE(provider, compat, compat, "How the server differs from OpenAI's own."),
-    PHI__C_PLAIN(provider, extra, VALUE, 0, "null",
-                 "Members added to the body of each request: a table, or its JSON as a text.")};
+                "The header anthropic-version of anthropic_messages (default 2023-06-01)."),
+    PHI__C_TABLE(provider, compat, compat, "Differences of the server from OpenAI's own."),
+    PHI__C_PLAIN(
+        provider, extra, VALUE, 0, "null",
+        "Additional members of each request body: a table, or the table's JSON as a text.")};
 PHI__TABLE_BASE(provider_base)
 
 static const phi__cfg_field phi__provider_rows[] = {
     PHI__C_TABLES(provider, instances, provider_instance, "Named providers.")};
-PHI__TABLE_OF(provider, "provider", "The model of every agent that names no other.",
+PHI__TABLE_OF(provider, "provider", "The model of every agent that names no other provider.",
               phi__table_provider_base, false)
 
 static const phi__cfg_field phi__provider_instance_rows[] = {
     PHI__C_NAMED(provider, id, TEXT, PHI__CFG_ID, "provider", "null",
-                 "Its name for references: \"{{name}}\" or \"{{%name%}}\" (default: name).")};
+                 "The name for references: \"{{name}}\" or \"{{%name%}}\" (default: name).")};
 PHI__TABLE_OF(provider_instance, "provider.instances",
-              "A named provider: it takes nothing of [provider].", phi__table_provider_base, false)
+              "A named provider. It inherits nothing from [provider].", phi__table_provider_base,
+              false)
 
 static const phi__cfg_field phi__compat_rows[] = {
-    PHI__C_BOOL(compat, supports_store, "null", "It knows the member store, and false is sent."),
+    PHI__C_BOOL(compat, supports_store, "null",
+                "The server knows the member store. phi then sends it as false."),
     PHI__C_BOOL(compat, supports_developer_role, "null",
-                "The system prompt has the role developer, where the model reasons."),
+                "The system prompt has the role developer if the model can think."),
     PHI__C_BOOL(compat, supports_reasoning_effort, "null",
-                "The thinking level is sent as reasoning_effort."),
+                "phi sends the thinking level as reasoning_effort."),
     PHI__C_BOOL(compat, supports_usage_in_streaming, "null",
-                "It reports usage at the end of a stream (stream_options)."),
-    PHI__C_BOOL(compat, requires_tool_result_name, "null", "Tool results name their tool."),
+                "The server reports usage at the end of a stream (stream_options)."),
+    PHI__C_BOOL(compat, requires_tool_result_name, "null",
+                "Tool results contain the name of the tool."),
     PHI__C_BOOL(compat, requires_assistant_after_tool_result, "null",
-                "No user message may follow a tool result directly."),
+                "No user message may directly follow a tool result."),
     PHI__C_CHOICE(compat, max_tokens_field, phi__max_tokens_field_names, "null",
-                  "The member that bounds the output."),
+                  "The request member that limits the output tokens."),
     PHI__C_ROW(compat, reasoning_format, "reasoning_format", CHOICE, 0, "thinking_format",
-               phi__reasoning_names, NULL, NULL, 0, 0, "null", "How the thinking level is sent."),
+               phi__reasoning_names, NULL, NULL, 0, 0, "null",
+               "The format in which phi sends the thinking level."),
     PHI__C_NAMES(compat, quirks, "quirks", BITS, 0, phi__quirk_names, "[]",
-                 "Further differences, by the names of PHI_QUIRK_ in lower case."),
+                 "Additional differences: the names of PHI_QUIRK_ constants, in lower case, "
+                 "without the prefix."),
     PHI__C_NAMES(compat, without, "without", BITS, 0, phi__quirk_names, "[]",
-                 "Differences of the preset that do not apply.")};
-PHI__TABLE(
-    compat, "provider.compat",
-    "How a server differs from OpenAI's own; fields that are not set are as the preset has them.")
+                 "Differences of the preset that do not apply to this server.")};
+PHI__TABLE(compat, "provider.compat",
+           "Differences of a server from OpenAI's own. Unset fields have the values of the preset.")
 
 uint64_t phi__table_quirks(const phi__cfg_compat *compat, uint64_t quirks) {
     /* in the order of the table's fields */
@@ -28969,99 +28953,109 @@ const char *phi__names_thinking(void) { return phi__thinking_names; }
 
 static const phi__cfg_field phi__profile_base_rows[] = {
     PHI__C_TEXT(profile, name, 0, "A name for people."),
-    PHI__C_TEXT(profile, description, 0, "For people."),
-    PHI__C_NAMED(
-        profile, system_prompt, TEXT, PHI__CFG_FILE | PHI__CFG_REFERENCE, "system_prompt", "null",
-        "The prompt, \"file:path\" relative to the workspace, or \"{{system_prompt.name}}\"."),
+    PHI__C_TEXT(profile, description, 0, "A description for people."),
+    PHI__C_NAMED(profile, system_prompt, TEXT, PHI__CFG_FILE | PHI__CFG_REFERENCE, "system_prompt",
+                 "null",
+                 "The prompt: a text, \"file:path\" relative to the workspace, or "
+                 "\"{{system_prompt.name}}\"."),
     PHI__C_NAMES(profile, thinking, "thinking_level", CHOICE, 0, phi__thinking_names, "\"off\"",
-                 "How much the model thinks before it answers."),
-    PHI__C_TEMPERATURE(profile, "0 to 2 (default: the provider's)."),
+                 "The amount of thinking before an answer."),
+    PHI__C_TEMPERATURE(profile, "The sampling temperature, 0 to 2 (default: the provider's)."),
     PHI__C_U32(profile, max_tokens, "null",
-               "Output tokens of a model call at most (default: max_tokens of the provider)."),
-    PHI__C_TEXT(profile, config_id, 0, "A stable part of the ids of runs."),
-    PHI__C_LIST(profile, skills, "[]", "Names of skills; they are no tools. Needs phi_tools.h."),
+               "Maximum output tokens per model call (default: max_tokens of the provider)."),
+    PHI__C_TEXT(profile, config_id, 0, "A stable part of run ids."),
+    PHI__C_LIST(profile, skills, "[]", "Names of skills. Skills are not tools. Needs phi_tools.h."),
     PHI__C_TEXT(profile, workspace, PHI__CFG_PATH,
-                "The working directory of tools and of \"file:\" paths."),
+                "The working directory of tools and the base of \"file:\" paths."),
     PHI__C_REF(profile, compaction, TEXT, "compaction", "null",
                "A compaction of [[compaction.instances]].")};
 PHI__TABLE_BASE(profile_base)
 
 static const phi__cfg_field phi__profile_instance_rows[] = {
     PHI__C_NAMED(profile, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "agent_profile", "null",
-                 "Its name: \"{{name}}\" or \"{{%name%}}\".")};
+                 "The name for references: \"{{name}}\" or \"{{%name%}}\".")};
 PHI__TABLE_AS(static, profile_instance, "agent.profile.instances",
-              "A named profile: what it does not set is as in [agent.profile].",
+              "A named profile. Unset fields have the values of [agent.profile].",
               phi__table_profile_base, false, false)
 
 static const phi__cfg_field phi__profile_rows[] = {
     PHI__C_TEXT(profile, profile_id, 0, "The id of the profile (default: random)."),
     PHI__C_TABLES(profile, instances, profile_instance, "Named variations of the profile.")};
 PHI__TABLE_OF(profile, "agent.profile",
-              "What an agent is, apart from its model; a blueprint for all agents of the file.",
+              "The settings of an agent except its model. They apply to all agents of the file.",
               phi__table_profile_base, false)
 
 static const phi__cfg_field phi__profile_inline_rows[] = {
     PHI__C_TEXT(profile, profile_id, 0, "The id of the profile (default: random).")};
-PHI__TABLE_AS(static, profile_inline, "agent.instances.profile",
-              "A profile of this instance alone.", phi__table_profile_base, false, false)
+PHI__TABLE_AS(static, profile_inline, "agent.instances.profile", "A profile for this agent only.",
+              phi__table_profile_base, false, false)
 
 /* ---- sub-agents ---- */
 
-PHI__TABLE_LIST(static, sub_agents, "sub_agents", "Agents that are tools of agents.", sub_agent,
-                "The sub-agents.")
+PHI__TABLE_LIST(static, sub_agents, "sub_agents", "Agents that other agents call as tools.",
+                sub_agent, "The sub-agents.")
 
 static const phi__cfg_field phi__sub_agent_rows[] = {
     PHI__C_NAMED(sub_agent, id, TEXT, PHI__CFG_ID, "sub_agent", "null",
-                 "Its name for references: \"{{name}}\" or \"{{%name%}}\" (default: name)."),
+                 "The name for references: \"{{name}}\" or \"{{%name%}}\" (default: name)."),
     PHI__C_NAMED(sub_agent, name, TEXT, PHI__CFG_NAME | PHI__REQUIRED, "sub_agent", "null",
                  "The name of the tool."),
-    PHI__C_TEXT(sub_agent, description, 0, "What it does, for the model that calls it."),
-    PHI__C_NAMED(
-        sub_agent, system_prompt, TEXT, PHI__CFG_FILE | PHI__CFG_REFERENCE, "system_prompt", "null",
-        "The prompt, \"file:path\" relative to the workspace, or \"{{system_prompt.name}}\"."),
+    PHI__C_TEXT(sub_agent, description, 0, "Tells the calling model what the sub-agent does."),
+    PHI__C_NAMED(sub_agent, system_prompt, TEXT, PHI__CFG_FILE | PHI__CFG_REFERENCE,
+                 "system_prompt", "null",
+                 "The prompt: a text, \"file:path\" relative to the workspace, or "
+                 "\"{{system_prompt.name}}\"."),
     PHI__C_TEXT(sub_agent, workspace, PHI__CFG_PATH,
-                "The working directory of its tools and of \"file:\" paths."),
+                "The working directory of the sub-agent's tools and the base of \"file:\" paths."),
     PHI__C_REF(
         sub_agent, provider, TEXT, "provider", "null",
         "A provider of [[provider.instances]], or an alias of [models] (default: [provider])."),
-    PHI__C_TEXT(sub_agent, model, 0, "Another model id of that provider."),
-    PHI__C_TEXT(sub_agent, api_key, PHI__CFG_SECRET,
-                "The key, as \"${NAME}\" (default: its provider's, for the same server)."),
+    PHI__C_TEXT(sub_agent, model, 0, "A model id that replaces the provider's model."),
+    PHI__C_TEXT(
+        sub_agent, api_key, PHI__CFG_SECRET,
+        "The key, as \"${NAME}\" (default: the provider's key, if the server is the same)."),
     PHI__C_ALIAS(sub_agent, base_url, "base_url", "url", TEXT, "null",
-                 "Another address of the API."),
-    PHI__C_CHOICE(sub_agent, api, phi__api_names, "null", "Another protocol of the API."),
+                 "An address of the API that replaces the provider's address."),
+    PHI__C_CHOICE(sub_agent, api, phi__api_names, "null",
+                  "A protocol of the API that replaces the provider's protocol."),
     PHI__C_REF(sub_agent, strategy, TEXT, "strategy", "null",
                "A strategy of [[strategy.instances]] (default: none)."),
     PHI__C_REF(sub_agent, compaction, TEXT, "compaction", "null",
                "A compaction of [[compaction.instances]] (default: none)."),
     PHI__C_INT_IN(sub_agent, limits, max_turns, PHI__NO_LIMIT, 1, 4294967295, "10",
-                  "Model calls at most."),
+                  "Maximum number of model calls per run."),
     PHI__C_RANGE(sub_agent, limits.max_tokens, "max_total_tokens", INTEGER, PHI__NO_LIMIT, 1, 0,
-                 "1000000", "Input and output tokens at most."),
+                 "1000000", "Maximum number of input and output tokens per run."),
     PHI__C_SECS(sub_agent, limits.max_duration_ms, "max_duration_secs", PHI__NO_LIMIT, "300",
-                "Seconds that it may take."),
-    PHI__C_NUM_IN(sub_agent, limits, max_cost, 1e-06, 1000000000, "null",
-                  "Dollars at most; needs cost rates of its provider."),
+                "Maximum number of seconds per run."),
+    PHI__C_NUM_IN(
+        sub_agent, limits, max_cost, 1e-06, 1000000000, "null",
+        "Maximum cost per run in dollars; needs the cost rates of the sub-agent's provider."),
     PHI__C_NAMES(sub_agent, thinking, "thinking_level", CHOICE, 0, phi__thinking_names, "\"off\"",
-                 "How much the model thinks before it answers."),
-    PHI__C_TEMPERATURE(sub_agent, "0 to 2 (default: the provider's)."),
+                 "The amount of thinking before an answer."),
+    PHI__C_TEMPERATURE(sub_agent, "The sampling temperature, 0 to 2 (default: the provider's)."),
     PHI__C_U32(sub_agent, max_tokens, "null",
-               "Output tokens of a model call at most (default: max_tokens of the provider)."),
-    PHI__C_LIST(sub_agent, tools, "[]", "Names of its tools."),
+               "Maximum output tokens per model call (default: max_tokens of the provider)."),
+    PHI__C_LIST(sub_agent, tools, "[]", "Names of the sub-agent's tools."),
     PHI__C_REF(sub_agent, sub_agents, TEXTS, "sub_agent", "[]",
-               "Sub-agents of its own; max_depth must allow them."),
-    PHI__C_REF(sub_agent, mcp, TEXTS, "mcp", "[]", "MCP servers of its own."),
-    PHI__C_REF(sub_agent, openapi, TEXTS, "openapi", "[]", "OpenAPI specifications of its own."),
+               "Sub-agents that this sub-agent may call; max_depth must allow them."),
+    PHI__C_REF(sub_agent, mcp, TEXTS, "mcp", "[]", "MCP servers of this sub-agent."),
+    PHI__C_REF(sub_agent, openapi, TEXTS, "openapi", "[]",
+               "OpenAPI specifications of this sub-agent."),
     PHI__C_LIST(sub_agent, skills, "[]", "Names of skills. Needs phi_tools.h."),
-    PHI__C_INT_IN(sub_agent, desc, keep, 0, 0, 65536, "0",
-                  "Finished children that stay, so that the model can continue one."),
-    PHI__C_INT_IN(sub_agent, desc, max_depth, 0, 1, 64, "1",
-                  "It gets sub-agents only where it is fewer than so many levels below the top."),
-    PHI__C_SECS(sub_agent, desc.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "null",
-                "Seconds that a call may take (default: the limits of its run)."),
-    PHI__C_FLAG_IN(sub_agent, desc, show_events, "Its events are emitted to the program, too.")};
+    PHI__C_INT_IN(
+        sub_agent, desc, keep, 0, 0, 65536, "0",
+        "The number of finished children that phi keeps; the model can continue a kept child."),
+    PHI__C_INT_IN(
+        sub_agent, desc, max_depth, 0, 1, 64, "1",
+        "Levels of sub-agents below the agent. Sub-agents at the last level get no sub-agents."),
+    PHI__C_SECS(
+        sub_agent, desc.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "null",
+        "Maximum number of seconds per call (default: only the limits of the sub-agent's run)."),
+    PHI__C_FLAG_IN(sub_agent, desc, show_events,
+                   "Emits the sub-agent's events to the program, too.")};
 PHI__TABLE(sub_agent, "sub_agents.instances",
-           "A sub-agent. Unset, its workspace is that of the agent that calls it.")
+           "A sub-agent. Its default workspace is the workspace of the agent that calls it.")
 
 /* ---- failover ---- */
 
@@ -29072,19 +29066,20 @@ static const char phi__stay_names[] = "run for ever";
 
 static const phi__cfg_field phi__failover_rows[] = {
     PHI__C_NAMED(failover, models, TEXTS, PHI__ONLY_REFERENCE | PHI__REQUIRED, "provider", "[]",
-                 "Providers of [[provider.instances]], or aliases of [models], in this order."),
+                 "Providers of [[provider.instances]] or aliases of [models]; phi tries them in "
+                 "this order."),
     PHI__C_NAMES(failover, failover.on, "on", BITS, 0, phi__failover_on_names,
                  "[\"network\", \"server\", \"rate_limited\", \"quota\", \"auth\", \"no_model\", "
                  "\"overflow\"]",
                  "The failures that lead to the next model."),
     PHI__C_INT_IN(failover, failover, max_switches, PHI__NO_LIMIT, 1, 4294967295, "null",
-                  "Switches of a run at most (default: as many as there are models)."),
+                  "Maximum number of switches per run (default: the number of `models`)."),
     PHI__C_CHOICE_IN(failover, failover, stay, phi__stay_names, "\"run\"",
-                     "How long an agent keeps a model that it went to: for the run, for stay_secs, "
-                     "or for ever."),
+                     "run: keeps the new model until the run ends; for: for stay_secs; ever: "
+                     "without a time limit."),
     PHI__C_SECS(failover, failover.stay_ms, "stay_secs", PHI__NO_LIMIT, "300",
-                "Seconds, with stay \"for\".")};
-PHI__TABLE(failover, "failover", "Other models to go on with when one fails for good.")
+                "Number of seconds for stay = \"for\".")};
+PHI__TABLE(failover, "failover", "Models that take over when a model fails for good.")
 
 /* ---- the tables of agents and system prompts ---- */
 
@@ -29097,88 +29092,100 @@ static const char phi__memory_names[] = "compact forget stop";
 static const phi__cfg_field phi__agent_base_rows[] = {
     PHI__C_NAMED(agent, system_prompt, TEXT, PHI__CFG_FILE | PHI__CFG_REFERENCE, "system_prompt",
                  "null",
-                 "The prompt, \"file:path\" or \"{{system_prompt.name}}\"; it comes before that of "
-                 "the profile."),
+                 "The prompt: a text, \"file:path\" or \"{{system_prompt.name}}\". Overrides the "
+                 "profile's prompt."),
     PHI__C_TEXT(agent, workspace, PHI__CFG_PATH,
-                "The working directory of tools and of \"file:\" paths."),
+                "The working directory of tools and the base of \"file:\" paths."),
     PHI__C_REF(
         agent, provider, TEXT, "provider", "null",
         "A provider of [[provider.instances]], or an alias of [models] (default: [provider])."),
     PHI__C_REF(agent, agent_profile, TEXT, "agent_profile", "null",
                "A profile of [[agent.profile.instances]] (default: [agent.profile])."),
-    PHI__C_REF(
-        agent, strategy, TEXT, "strategy", "null",
-        "A strategy of the file, or cot, cod, aot, tot, got, trm or adaptive with its defaults."),
+    PHI__C_REF(agent, strategy, TEXT, "strategy", "null",
+               "A strategy of the file, or cot, cod, aot, tot, got, trm or adaptive with default "
+               "options."),
     PHI__C_REF(agent, compaction, TEXT, "compaction", "null",
                "A compaction of [[compaction.instances]] (default: [compaction])."),
     PHI__C_REF(
         agent, failover, TEXTS, "provider", "[]",
-        "Providers to go on with when the model fails for good (default: those of [failover])."),
-    PHI__C_LIST(agent, tools, "null", "Names of tools (default: those of [tools] enabled)."),
+        "Providers that take over when the model fails for good (default: those of [failover])."),
+    PHI__C_LIST(agent, tools, "null", "Names of tools (default: enabled of [tools])."),
     PHI__C_REF(agent, sub_agents, TEXTS, "sub_agent", "null",
                "Sub-agents that are tools of the agent (default: all)."),
     PHI__C_REF(agent, mcp, TEXTS, "mcp", "null", "MCP servers of the agent (default: all)."),
     PHI__C_REF(agent, openapi, TEXTS, "openapi", "null",
                "OpenAPI specifications of the agent (default: all)."),
-    PHI__C_TABLE(agent, format, format, "The format of its answers."),
-    PHI__C_TABLE(agent, policy, policy, "Which messages are sent (default: all of them)."),
-    PHI__C_TABLE(agent, effects, effects, "Which effects its tools may have on the tool state."),
-    PHI__C_TABLE(agent, options, options, "Further settings of its requests."),
-    PHI__C_PLAIN(agent, extra, VALUE, 0, "null",
-                 "Members added to the body of each request: a table, or its JSON as a text."),
-    PHI__C_TABLES(agent, raw_tools, raw_tool, "The provider's own tools, as JSON."),
-    PHI__C_TEXT(agent, agent_id, 0, "Its id (default: random)."),
-    PHI__C_TEXT(agent, session_id, 0, "The id of its session (default: random)."),
-    PHI__C_CHOICE_IN(agent, desc, keep, phi__keep_names, "\"complete\"",
-                     "Messages that a failed run leaves: its complete groups, or none."),
+    PHI__C_TABLE(agent, format, format, "The format of the agent's answers."),
+    PHI__C_TABLE(agent, policy, policy,
+                 "Selects the messages that are sent (default: all of them)."),
+    PHI__C_TABLE(agent, effects, effects,
+                 "Selects the effects that the agent's tools may have on the tool state."),
+    PHI__C_TABLE(agent, options, options, "Additional settings of the agent's requests."),
+    PHI__C_PLAIN(
+        agent, extra, VALUE, 0, "null",
+        "Additional members of each request body: a table, or the table's JSON as a text."),
+    PHI__C_TABLES(agent, raw_tools, raw_tool, "Tools that the provider itself offers, as JSON."),
+    PHI__C_TEXT(agent, agent_id, 0, "The agent's id (default: random)."),
+    PHI__C_TEXT(agent, session_id, 0, "The id of the agent's session (default: random)."),
+    PHI__C_CHOICE_IN(
+        agent, desc, keep, phi__keep_names, "\"complete\"",
+        "Messages that stay after a failed or cancelled run: those of complete groups, or none."),
     PHI__C_CHOICE_IN(agent, desc.input, steering_mode, phi__queue_mode_names, "\"one_at_a_time\"",
-                     "How many steering messages are taken at a time."),
+                     "The number of steering messages that are taken at a time: one or all."),
     PHI__C_CHOICE_IN(agent, desc.input, follow_up_mode, phi__queue_mode_names, "\"one_at_a_time\"",
-                     "How many follow-up messages are taken at a time."),
+                     "The number of follow-up messages that are taken at a time: one or all."),
     PHI__C_INT_IN(agent, desc.input, queue_limit, 0, 1, 1000000, "64",
-                  "Messages that may wait in a queue."),
+                  "Maximum number of messages that wait in one queue."),
     PHI__C_INT_IN(agent, desc.tool_options, repeat_warn_after, PHI__NO_LIMIT, 1, 4294967295, "3",
-                  "Equal calls of a tool in a run before the model is warned."),
+                  "The number of identical tool calls in a run at which phi warns the model."),
     PHI__C_INT_IN(agent, desc.tool_options, repeat_stop_after, PHI__NO_LIMIT, 1, 4294967295, "5",
-                  "Equal calls of a tool in a run before the run ends."),
+                  "The number of identical tool calls in a run at which the run ends."),
     PHI__C_SECS(agent, desc.deadlines.decision_ms, "decision_timeout_secs", PHI__NO_LIMIT, "300",
-                "Seconds that a run waits for a decision, as about a permission."),
+                "Maximum number of seconds that a run waits for a decision, for example about a "
+                "permission."),
     PHI__C_INT(agent, memory_limit_bytes, 0, 65536, 0, "null",
-               "Memory of the agent at most (default: no limit)."),
+               "Maximum memory of the agent, in bytes (default: no limit)."),
     PHI__C_NAMES(agent, desc.memory.at_limit, "at_memory_limit", CHOICE, 0, phi__memory_names,
                  "\"compact\"",
-                 "What it does near memory_limit_bytes: compact the history, forget the oldest "
+                 "The action near memory_limit_bytes: compact the history, forget the oldest "
                  "turns, or stop."),
-    PHI__C_INT(agent, event_queue_bytes, 0, 1024, 0, "262144",
-               "Events that wait for the program, in bytes, before reading stops."),
-    PHI__C_INT(agent, max_event_bytes, 0, 1024, 0, "16777216", "Bytes of one event of an answer."),
-    PHI__C_INT(agent, max_response_bytes, 0, 1024, 0, "268435456", "Bytes of one answer."),
-    PHI__C_INT_IN(agent, desc.tool_options, max_result_bytes, PHI__NO_LIMIT, 64, 4294967295,
-                  "2097152", "Bytes of the texts of one tool result; longer ones are cut."),
+    PHI__C_INT(
+        agent, event_queue_bytes, 0, 1024, 0, "262144",
+        "Maximum bytes of events that wait for the program; at this size, phi stops reading."),
+    PHI__C_INT(agent, max_event_bytes, 0, 1024, 0, "16777216",
+               "Maximum size of one event of an answer, in bytes."),
+    PHI__C_INT(agent, max_response_bytes, 0, 1024, 0, "268435456",
+               "Maximum size of one answer, in bytes."),
+    PHI__C_INT_IN(
+        agent, desc.tool_options, max_result_bytes, PHI__NO_LIMIT, 64, 4294967295, "2097152",
+        "Maximum size of the texts of one tool result, in bytes; phi cuts longer results."),
     PHI__C_INT_IN(agent, desc.tool_options, max_result_image_bytes, PHI__NO_LIMIT, 64, 4294967295,
-                  "20971520", "Bytes of one image, document or sound of a tool result."),
-    PHI__C_PLAIN_AS(agent, desc.tool_options.result_directory, "result_directory", TEXT,
-                    PHI__CFG_PATH, "null",
-                    "Where results that are cut are kept whole; an absolute path."),
+                  "20971520",
+                  "Maximum size of one image, document or sound in a tool result, in bytes."),
+    PHI__C_PLAIN_AS(
+        agent, desc.tool_options.result_directory, "result_directory", TEXT, PHI__CFG_PATH, "null",
+        "A directory (absolute path) where phi keeps the whole text of tool results that it cuts."),
     PHI__C_FLAG_IN(agent, desc.options, capture_requests,
-                   "Emit the request of each turn as an event."),
-    PHI__C_FLAG_IN(agent, desc.options, disable_facts, "Its requests show no facts.")};
+                   "Emits the request of each turn as an event."),
+    PHI__C_FLAG_IN(agent, desc.options, disable_facts,
+                   "Leaves facts out of the agent's requests.")};
 PHI__TABLE_BASE(agent_base)
 
 static const phi__cfg_field phi__agent_rows[] = {
     PHI__C_TABLE(agent, profile, profile, "The profile of all agents."),
     PHI__C_TABLES(agent, instances, agent_instance,
-                  "The agents of the file (default: one, named default).")};
-PHI__TABLE_OF(agent, "agent", "The agent, or what all agents of the file have in common.",
+                  "The agents of the file (default: one agent with the name default).")};
+PHI__TABLE_OF(agent, "agent", "The agent, or the settings that all agents of the file share.",
               phi__table_agent_base, false)
 
 static const phi__cfg_field phi__agent_instance_rows[] = {
-    PHI__C_TABLE(agent, profile, profile_inline,
-                 "A profile of this agent alone, over the one that it refers to."),
+    PHI__C_TABLE(
+        agent, profile, profile_inline,
+        "A profile for this agent only. It overrides the profile that agent_profile names."),
     PHI__C_NAMED(agent, name, TEXT, PHI__CFG_NAME, "agent", "\"unnamed\"",
-                 "Its name, by which the program asks for it.")};
-PHI__TABLE_OF(agent_instance, "agent.instances", "An agent: what it does not set is as in [agent].",
-              phi__table_agent_base, false)
+                 "The name by which the program finds the agent.")};
+PHI__TABLE_OF(agent_instance, "agent.instances",
+              "An agent. Unset fields have the values of [agent].", phi__table_agent_base, false)
 
 /* ---- parts of an agent ---- */
 
@@ -29186,13 +29193,14 @@ static const char phi__format_names[] = "text json_object|json json_schema";
 
 static const phi__cfg_field phi__format_rows[] = {
     PHI__C_NAMES(format, format.kind, "type", CHOICE, 0, phi__format_names, "\"text\"",
-                 "text; json_object: any JSON object; json_schema: JSON that `schema` describes."),
-    PHI__C_PLAIN(format, schema, VALUE, 0, "null",
-                 "A JSON Schema of an object: a table, its JSON as a text, or \"file:path\"."),
+                 "text; json_object: any JSON object; json_schema: JSON that matches `schema`."),
+    PHI__C_PLAIN(
+        format, schema, VALUE, 0, "null",
+        "A JSON Schema of an object: a table, the table's JSON as a text, or \"file:path\"."),
     PHI__C_PLAIN_AS(format, format.name, "name", TEXT, 0, "\"response\"",
                     "A name for the schema: letters, digits, - and _."),
     PHI__C_FLAG_IN(format, format, strict,
-                   "Adapt the schema so that the provider can enforce it.")};
+                   "Adapts the schema so that the provider can enforce it.")};
 PHI__TABLE(format, "agent.format", "The format of answers.")
 
 static const char phi__summaries_names[] = "use none request write";
@@ -29203,20 +29211,23 @@ static const char phi__include_names[] = "messages tools summaries";
 
 static const phi__cfg_field phi__policy_rows[] = {
     PHI__C_INT(policy, max_input_tokens, PHI__NO_LIMIT, 1, 0, "8000",
-               "Tokens of a request at most."),
+               "Maximum number of tokens per request."),
     PHI__C_NONE(policy, reserve_output_tokens, no_reserve, "reserve_output_tokens", NULL,
-                1000000000, "2000", "Tokens of these that are kept free for the answer; 0: none."),
-    PHI__C_U32(policy, max_messages, "null", "Messages at most (default: no limit)."),
-    PHI__C_U32(policy, max_turns, "null", "The newest turns alone (default: no limit)."),
+                1000000000, "2000",
+                "The part of max_input_tokens that stays free for the answer; 0: none."),
+    PHI__C_U32(policy, max_messages, "null", "Maximum number of messages (default: no limit)."),
+    PHI__C_U32(policy, max_turns, "null",
+               "The number of newest turns that are sent (default: no limit)."),
     PHI__C_NONE(policy, keep_last_turns, keep_no_turns, "keep_last_turns", NULL, 1000000, "3",
-                "Newest turns that are sent in any case; 0: none."),
+                "Newest turns that the budget cannot leave out; 0: only the newest turn."),
     PHI__C_CHOICE(policy, summaries, phi__summaries_names, "\"use\"",
-                  "How summaries are made and used."),
+                  "use: sends summaries; none: sends none; request: asks the program for one; "
+                  "write: writes one."),
     PHI__C_CHOICE(policy, summary_role, phi__role_names, "\"user\"", "The role of a summary."),
     PHI__C_NAMES(policy, include, "include", BITS, 0, phi__include_names,
                  "[\"messages\", \"tools\", \"summaries\"]",
                  "The kinds of messages that are sent.")};
-PHI__TABLE_PLAIN(PHI__FN, policy, "agent.policy", "Which messages are sent.")
+PHI__TABLE_PLAIN(PHI__FN, policy, "agent.policy", "Selects the messages that are sent.")
 
 static const char phi__effect_mode_names[] = "allow_all deny_all allow_list";
 
@@ -29224,83 +29235,96 @@ static const char phi__effect_op_names[] = "merge replace delete_keys set_path d
 
 static const phi__cfg_field phi__effects_rows[] = {
     PHI__C_CHOICE(effects, mode, phi__effect_mode_names, "\"allow_all\"",
-                  "Which effects are applied: all, none, or those in `allow`."),
+                  "Selects the effects that are applied: all, none, or those in `allow`."),
     PHI__C_NAMES(effects, allow, "allow", BITS, 0, phi__effect_op_names, "[]",
-                 "With mode \"allow_list\": these."),
-    PHI__C_NAMES(effects, deny, "deny", BITS, 0, phi__effect_op_names, "[]", "Never these."),
+                 "The effects that mode = \"allow_list\" applies."),
+    PHI__C_NAMES(effects, deny, "deny", BITS, 0, phi__effect_op_names, "[]",
+                 "Effects that are never applied."),
     PHI__C_INT(effects, max_state_bytes, 0, 1, 1048576, "65536",
-               "Bytes of the tool state at most.")};
-PHI__TABLE_PLAIN(PHI__FN, effects, "agent.effects", "Effects of tools on the tool state.")
+               "Maximum size of the tool state, in bytes.")};
+PHI__TABLE_PLAIN(PHI__FN, effects, "agent.effects",
+                 "Effects that tools may have on the tool state.")
 
 /* ---- options, raw tools ---- */
 
 static const phi__cfg_field phi__options_rows[] = {
-    PHI__C_NUM(options, top_p, 0, 1, "null", "Above 0, to 1 (default: the provider's)."),
-    PHI__C_U32(options, top_k, "null", "Tokens to choose from (default: the provider's)."),
-    PHI__C_COUNTED(options, stop, stop_count, NULL, "[]", "Texts that end an answer, 16 at most."),
+    PHI__C_NUM(
+        options, top_p, 0, 1, "null",
+        "The probability mass to sample from, above 0 and at most 1 (default: the provider's)."),
+    PHI__C_U32(options, top_k, "null",
+               "The number of tokens to choose from (default: the provider's)."),
+    PHI__C_COUNTED(options, stop, stop_count, NULL, "[]", "Texts that end an answer; at most 16."),
     PHI__C_HAS(options, seed, has_seed, "seed", INTEGER, 0, 9007199254740991, "null",
                "The seed of the sampling (default: none)."),
-    PHI__C_TEXT(options, service_tier, 0, "In the provider's words: flex, priority, ..."),
-    PHI__C_FLAG(options, serial_calls, "One tool call in an answer at most.")};
+    PHI__C_TEXT(options, service_tier, 0,
+                "A name that the provider defines, such as flex or priority."),
+    PHI__C_FLAG(options, serial_calls, "Allows at most one tool call in an answer.")};
 PHI__TABLE_PLAIN(
     PHI__FN, options, "agent.options",
-    "Settings of requests; one that the protocol or the model does not take is left out.")
+    "Settings of requests. phi leaves out a setting that the protocol or the model does not take.")
 
 static const phi__cfg_field phi__raw_tool_rows[] = {
-    PHI__C_TEXT(raw_tool, protocol, PHI__REQUIRED,
-                "The protocol whose requests have it, as `api` of a provider."),
-    PHI__C_PLAIN(raw_tool, json, VALUE, PHI__REQUIRED, "null",
-                 "An element of the list of tools: a table, or its JSON as a text.")};
-PHI__TABLE(raw_tool, "agent.raw_tools",
-           "A tool of the provider's own, sent as it is after the agent's tools.")
+    PHI__C_TEXT(
+        raw_tool, protocol, PHI__REQUIRED,
+        "The protocol of the requests that contain the tool, named as in `api` of a provider."),
+    PHI__C_PLAIN(
+        raw_tool, json, VALUE, PHI__REQUIRED, "null",
+        "An element of the request's list of tools: a table, or the table's JSON as a text.")};
+PHI__TABLE(
+    raw_tool, "agent.raw_tools",
+    "A tool that the provider itself offers. phi sends it unchanged after the agent's tools.")
 
 /* ---- system prompts ---- */
 
 static const phi__cfg_field phi__prompt_strategy_rows[] = {
     PHI__C_NAMED(prompt_strategy, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "system_prompt_strategy",
-                 "null", "Its name: \"{{name}}\"."),
-    PHI__C_TEXT(prompt_strategy, description, 0, "For people."),
+                 "null", "The name for references: \"{{name}}\"."),
+    PHI__C_TEXT(prompt_strategy, description, 0, "A description for people."),
     PHI__C_ROW(prompt_strategy, blocks, "blocks", TABLES, 0, NULL, NULL, phi__table_prompt_block,
                NULL, 0, 0, "[]", "The blocks of a prompt.")};
-PHI__TABLE_AS(static, prompt_strategy, "system_prompt_strategy.instances", "A template.", NULL,
-              false, false)
+PHI__TABLE_AS(static, prompt_strategy, "system_prompt_strategy.instances",
+              "A template of a system prompt.", NULL, false, false)
 
 static const phi__cfg_field phi__prompt_block_rows[] = {
-    PHI__C_TEXT(prompt_block, name, PHI__REQUIRED, "The key that a prompt fills it by."),
-    PHI__C_INT(prompt_block, order, 0, -2147483647, 2147483647, "0",
-               "Blocks stand in this order, equal ones as they are written."),
+    PHI__C_TEXT(prompt_block, name, PHI__REQUIRED,
+                "The key that holds the block's text in a prompt."),
+    PHI__C_INT(
+        prompt_block, order, 0, -2147483647, 2147483647, "0",
+        "The position of the block. Blocks of the same order stay in the order of the file."),
     PHI__C_INT(prompt_block, max_length, 0, 1, 0, "null",
-               "Characters at most; a longer text is cut (default: no limit).")};
-PHI__TABLE(prompt_block, "system_prompt_strategy.instances.blocks", "A block.")
+               "Maximum number of characters; a longer text is cut (default: no limit).")};
+PHI__TABLE(prompt_block, "system_prompt_strategy.instances.blocks", "A block of a system prompt.")
 
 PHI__TABLE_LIST(static, prompt_strategies, "system_prompt_strategy", "Templates of system prompts.",
-                prompt_strategy, "The templates; agent and minimal exist without being written.")
+                prompt_strategy,
+                "The templates. The names agent and minimal are built-in templates.")
 
 PHI__TABLE_LIST(static, prompts, "system_prompt", "System prompts made of blocks.", prompt,
                 "The prompts.")
 
 static const phi__cfg_field phi__prompt_rows[] = {
     PHI__C_NAMED(prompt, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "system_prompt", "null",
-                 "Its name: \"{{name}}\"."),
-    PHI__C_TEXT(prompt, description, 0, "For people."),
+                 "The name for references: \"{{name}}\"."),
+    PHI__C_TEXT(prompt, description, 0, "A description for people."),
     PHI__C_NAMED(prompt, type, TEXT, PHI__ONLY_REFERENCE | PHI__REQUIRED, "system_prompt_strategy",
-                 "null", "Its template: \"{{system_prompt_strategy.name}}\", agent or minimal.")};
+                 "null", "The template: \"{{system_prompt_strategy.name}}\", agent or minimal.")};
 PHI__TABLE_OF(
     prompt, "system_prompt.instances",
-    "A prompt: each further key is a block's text, or \"file:path\" relative to the workspace.",
-    NULL, true)
+    "A prompt. Any other key is a block: a text, or \"file:path\" relative to the workspace.", NULL,
+    true)
 
 /* ---- the tables of reasoning strategies and their options ---- */
 
-#define PHI__C_PROMPT(of, member) PHI__C_TEXT(of, member, 0, "In place of the prompt that phi has.")
+#define PHI__C_PROMPT(of, member)                                                                  \
+    PHI__C_TEXT(of, member, 0, "A system prompt that replaces phi's own.")
 #define PHI__C_CALL(of)                                                                            \
-    PHI__C_U32(of, max_tokens, "null", "Output tokens of a call (default: the agent's)."),         \
-        PHI__C_TEMPERATURE(of, "0 to 2 (default: the agent's)."),                                  \
+    PHI__C_U32(of, max_tokens, "null", "Maximum output tokens per call (default: the agent's)."),  \
+        PHI__C_TEMPERATURE(of, "The sampling temperature, 0 to 2 (default: the agent's)."),        \
         PHI__C_SECS(of, timeout_ms, "timeout_secs", 0, "null",                                     \
-                    "Seconds of a call (default: call_timeout_secs).")
+                    "Maximum number of seconds per call (default: call_timeout_secs).")
 
 static const phi__cfg_field phi__cot_rows[] = {
-    PHI__C_TEXT(cot, system_prompt, 0, "How to think, in place of the prompt that phi has."),
+    PHI__C_TEXT(cot, system_prompt, 0, "Tells the model how to think. Replaces phi's own prompt."),
     PHI__C_CALL(cot)};
 PHI__TABLE_PLAIN(static, cot, "strategy.instances.cot", "Options of cot and cod.")
 
@@ -29310,46 +29334,58 @@ static const char phi__aot_style_names[] = "dfs bfs";
 
 static const phi__cfg_field phi__aot_rows[] = {
     PHI__C_CHOICE(aot, profile, phi__aot_profile_names, "\"standard\"",
-                  "How many worked examples the prompt has: two, one or three."),
+                  "The number of worked examples in the prompt: two (standard), one (short) or "
+                  "three (long)."),
     PHI__C_CHOICE(aot, style, phi__aot_style_names, "\"dfs\"",
                   "The search that the prompt asks for."),
-    PHI__C_TEXT(aot, system_prompt, 0, "In place of the role and pattern that phi has."),
+    PHI__C_TEXT(
+        aot, system_prompt, 0,
+        "Replaces the role and the pattern in phi's own prompt, not the markers and the examples."),
     PHI__C_COUNTED(aot, examples, example_count, NULL, "[]",
-                   "Worked searches in place of those that phi has."),
-    PHI__C_FLAG(aot, implicit_answer, "A solution without an answer line is a success, too."),
-    PHI__C_U32(aot, max_tokens, "2048", "Output tokens."),
-    PHI__C_FLAG(aot, agent_temperature, "Send the temperature of the agent, not this one."),
-    PHI__C_NUM(aot, temperature, 0, 2, "0.0", "0 to 2."),
+                   "Worked searches that replace phi's own examples."),
+    PHI__C_FLAG(aot, implicit_answer, "Accepts a solution without an answer line, too."),
+    PHI__C_U32(aot, max_tokens, "2048", "Maximum output tokens of the call."),
+    PHI__C_FLAG(aot, agent_temperature, "Sends the agent's temperature instead of `temperature`."),
+    PHI__C_NUM(aot, temperature, 0, 2, "0.0", "The sampling temperature, 0 to 2."),
     PHI__C_SECS(aot, timeout_ms, "timeout_secs", 0, "null",
-                "Seconds of the call (default: call_timeout_secs).")};
+                "Maximum number of seconds of the call (default: call_timeout_secs).")};
 PHI__TABLE_PLAIN(PHI__FN, aot, "strategy.instances.aot", "Options of aot.")
 
 static const char phi__traversal_names[] = "bfs dfs";
 
 static const phi__cfg_field phi__tot_rows[] = {
     PHI__C_CHOICE(tot, traversal, phi__traversal_names, "\"bfs\"",
-                  "Level by level, or the best thought first and back."),
-    PHI__C_INT(tot, branching_factor, 0, 1, 1000, "8", "New thoughts a step at most."),
-    PHI__C_INT(tot, evaluations, 0, 1, 1000, "3", "Calls that score the new thoughts of a step."),
-    PHI__C_INT(tot, beam_width, 0, 1, 100000, "5", "Thoughts of a level that bfs expands."),
+                  "bfs: searches level by level; dfs: follows the best thought first, and goes "
+                  "back if needed."),
+    PHI__C_INT(tot, branching_factor, 0, 1, 1000, "8", "Maximum number of new thoughts per step."),
+    PHI__C_INT(tot, evaluations, 0, 1, 1000, "3",
+               "The number of calls that score the new thoughts of a step."),
+    PHI__C_INT(tot, beam_width, 0, 1, 100000, "5",
+               "The number of thoughts per level that bfs expands."),
     PHI__C_NUM(tot, value_threshold, 1e-06, 1, "0.4",
-               "Thoughts with a lower score are not expanded by dfs."),
-    PHI__C_INT(tot, max_depth, 0, 1, 1000, "3", "Depth of a thought at most."),
+               "The lowest score of a thought that dfs expands."),
+    PHI__C_INT(tot, max_depth, 0, 1, 1000, "3",
+               "Maximum depth of a thought; first thoughts have depth 1."),
     PHI__C_INT(tot, min_depth, 0, 1, 1000, "2",
-               "Depth that a thought has at least when it ends the search early."),
-    PHI__C_INT(tot, max_nodes, 0, 1, 100000, "100", "Thoughts in all."),
-    PHI__C_SECS(tot, max_duration_ms, "max_duration_secs", PHI__NO_LIMIT, "null",
-                "Seconds, then the best so far is the answer (default: no limit)."),
-    PHI__C_INT(tot, top_k, 0, 1, 1000, "3", "Candidates in the result."),
-    PHI__C_NUM(tot, early_success_threshold, 1e-06, 1, "1.0", "A score that ends the search."),
+               "The least depth at which a thought can end the search early."),
+    PHI__C_INT(tot, max_nodes, 0, 1, 100000, "100",
+               "Maximum number of nodes, including the problem."),
+    PHI__C_SECS(
+        tot, max_duration_ms, "max_duration_secs", PHI__NO_LIMIT, "null",
+        "Maximum number of seconds; then the best thought is the answer (default: no limit)."),
+    PHI__C_INT(tot, top_k, 0, 1, 1000, "3", "The number of candidates in the result."),
+    PHI__C_NUM(tot, early_success_threshold, 1e-06, 1, "1.0",
+               "A score that ends the search at min_depth or deeper."),
     PHI__C_INT(tot, convergence_window, PHI__NO_LIMIT, 1, 4294967295, "null",
-               "Expansions without an improvement at max_depth that end the search."),
+               "Ends the search after this many expansions without improvement, counted from "
+               "max_depth on."),
     PHI__C_NUM(tot, min_score_improvement, 1e-06, 1, "0.02",
-               "The least gain that is an improvement."),
-    PHI__C_INT(tot, max_parse_retries, 0, 1, 100, "1", "Repairs of an answer that cannot be read."),
-    PHI__C_FLAG(tot, no_repair, "An answer that cannot be read ends the search at once."),
-    PHI__C_FLAG(tot, tools, "Thoughts and scores may call tools."),
-    PHI__C_INT(tot, max_tool_rounds, 0, 1, 1000, "3", "Rounds of tools of a call."),
+               "The least gain of the score that counts as an improvement."),
+    PHI__C_INT(tot, max_parse_retries, 0, 1, 100, "1",
+               "The number of attempts to repair an unreadable answer."),
+    PHI__C_FLAG(tot, no_repair, "Ends the search at once if an answer is unreadable."),
+    PHI__C_FLAG(tot, tools, "Lets the calls of the search use the agent's tools."),
+    PHI__C_INT(tot, max_tool_rounds, 0, 1, 1000, "3", "Maximum number of tool rounds per call."),
     PHI__C_PROMPT(tot, generation_prompt),
     PHI__C_PROMPT(tot, evaluation_prompt),
     PHI__C_CALL(tot)};
@@ -29358,14 +29394,20 @@ PHI__TABLE_PLAIN(PHI__FN, tot, "strategy.instances.tot", "Options of tot.")
 static const char phi__aggregation_names[] = "synthesis voting weighted";
 
 static const phi__cfg_field phi__got_rows[] = {
-    PHI__C_CHOICE(got, aggregation, phi__aggregation_names, "\"synthesis\"",
-                  "How thoughts become the answer."),
-    PHI__C_INT(got, generations, 0, 1, 1000, "2", "Generations of thoughts."),
-    PHI__C_INT(got, branching_factor, 0, 1, 1000, "3", "Thoughts of a generation at most."),
-    PHI__C_INT(got, max_nodes, 0, 1, 1000, "20", "Thoughts in all."),
-    PHI__C_INT(got, max_depth, 0, 1, 1000, "5", "Depth of a thought at most."),
-    PHI__C_INT(got, votes, 0, 1, 1000, "3", "Votes at most, with voting."),
-    PHI__C_INT(got, keep_best, 0, 1, 1000, "5", "Thoughts with most support that are aggregated."),
+    PHI__C_CHOICE(
+        got, aggregation, phi__aggregation_names, "\"synthesis\"",
+        "Makes the answer from the thoughts by one composing call, by votes, or by weights."),
+    PHI__C_INT(got, generations, 0, 1, 1000, "2", "The number of generations of thoughts."),
+    PHI__C_INT(got, branching_factor, 0, 1, 1000, "3",
+               "Maximum number of thoughts per generation."),
+    PHI__C_INT(got, max_nodes, 0, 1, 1000, "20",
+               "Maximum number of nodes, including the problem and the answer."),
+    PHI__C_INT(got, max_depth, 0, 1, 1000, "5",
+               "Maximum depth of a thought; first thoughts have depth 1."),
+    PHI__C_INT(got, votes, 0, 1, 1000, "3",
+               "Maximum number of votes, with aggregation = \"voting\"."),
+    PHI__C_INT(got, keep_best, 0, 1, 1000, "5",
+               "The number of best-supported thoughts that are aggregated."),
     PHI__C_PROMPT(got, generation_prompt),
     PHI__C_PROMPT(got, connection_prompt),
     PHI__C_PROMPT(got, voting_prompt),
@@ -29375,10 +29417,11 @@ static const phi__cfg_field phi__got_rows[] = {
 PHI__TABLE_PLAIN(PHI__FN, got, "strategy.instances.got", "Options of got.")
 
 static const phi__cfg_field phi__trm_rows[] = {
-    PHI__C_INT(trm, max_supervisions, 0, 1, 50, "5", "Calls that score a draft."),
+    PHI__C_INT(trm, max_supervisions, 0, 1, 50, "5",
+               "Maximum number of calls that score an answer."),
     PHI__C_INT(trm, reasoning_steps, 0, 1, 20, "1",
-               "Calls that write notes before an improvement."),
-    PHI__C_NUM(trm, threshold, 1e-06, 1, "0.9", "A score that ends it."),
+               "The number of calls that write notes before each improvement."),
+    PHI__C_NUM(trm, threshold, 1e-06, 1, "0.9", "A score that ends the search."),
     PHI__C_PROMPT(trm, reason_prompt),
     PHI__C_PROMPT(trm, supervise_prompt),
     PHI__C_PROMPT(trm, improve_prompt),
@@ -29390,35 +29433,44 @@ static const char phi__adaptive_name_names[] = "react cot cod aot tot got trm";
 
 static const phi__cfg_field phi__adaptive_rows[] = {
     PHI__C_NAMES(adaptive, strategy, "strategy", TEXT, 0, phi__adaptive_name_names, "null",
-                 "Always this one (default: chosen by the prompt)."),
+                 "A fixed strategy for all prompts (default: phi chooses by the prompt)."),
     PHI__C_NAMES(adaptive, default_strategy, "default_strategy", TEXT, 0, phi__adaptive_name_names,
-                 "\"react\"", "Where the prompt does not decide."),
+                 "\"react\"", "The strategy if no rule chooses one."),
     PHI__C_COUNTED(adaptive, available, available_count, phi__adaptive_name_names,
                    "[\"react\", \"cot\", \"cod\", \"tot\", \"got\", \"trm\"]",
-                   "Those that may be chosen."),
-    PHI__C_INT(adaptive, max_tool_rounds, 0, 1, 1000, "9", "Rounds of tools of react."),
-    PHI__C_NUM(adaptive, simple_below, 1e-06, 1, "0.3", "Complexity of a simple prompt."),
-    PHI__C_NUM(adaptive, complex_above, 1e-06, 1, "0.7", "Complexity of a hard prompt."),
+                   "The strategies that phi may choose."),
+    PHI__C_INT(adaptive, max_tool_rounds, 0, 1, 1000, "9",
+               "Maximum number of tool rounds of react."),
+    PHI__C_NUM(adaptive, simple_below, 1e-06, 1, "0.3",
+               "Prompts with a complexity below this number are simple."),
+    PHI__C_NUM(adaptive, complex_above, 1e-06, 1, "0.7",
+               "Prompts with a complexity above this number are hard."),
     PHI__C_TEXT(adaptive, puzzle_words, 0,
-                "Words in place of those that phi has, separated by bars."),
-    PHI__C_TEXT(adaptive, synthesis_words, 0, "The same, of prompts that combine."),
-    PHI__C_TEXT(adaptive, tool_words, 0, "The same, of prompts for tools."),
-    PHI__C_TEXT(adaptive, exploration_words, 0, "The same, of prompts that explore."),
-    PHI__C_TEXT(adaptive, complex_words, 0, "The same, of the complexity.")};
+                "Words that mark a puzzle, separated by bars. The list replaces phi's own."),
+    PHI__C_TEXT(adaptive, synthesis_words, 0,
+                "Words that mark a combination, separated by bars. The list replaces phi's own."),
+    PHI__C_TEXT(
+        adaptive, tool_words, 0,
+        "Words that mark a prompt for tools, separated by bars. The list replaces phi's own."),
+    PHI__C_TEXT(adaptive, exploration_words, 0,
+                "Words that mark an exploration, separated by bars. The list replaces phi's own."),
+    PHI__C_TEXT(
+        adaptive, complex_words, 0,
+        "Words that raise the complexity, separated by bars. The list replaces phi's own.")};
 PHI__TABLE_PLAIN(static, adaptive, "strategy.instances.adaptive", "Options of adaptive.")
 
 static const char phi__strategy_type_names[] = "cot cod aot tot got trm adaptive";
 
 static const phi__cfg_field phi__strategy_rows[] = {
     PHI__C_NAMED(strategy, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "strategy", "null",
-                 "Its name: \"{{name}}\" or \"{{%name%}}\"."),
-    PHI__C_TEXT(strategy, description, 0, "For people."),
+                 "The name for references: \"{{name}}\" or \"{{%name%}}\"."),
+    PHI__C_TEXT(strategy, description, 0, "A description for people."),
     PHI__C_NAMES(strategy, type, "type", CHOICE, PHI__REQUIRED, phi__strategy_type_names, "null",
-                 "The strategy."),
+                 "The kind of strategy."),
     PHI__C_INT(strategy, max_calls, PHI__NO_LIMIT, 1, 4294967295, "null",
-               "Model calls of a prompt at most (default: as its options allow)."),
+               "Maximum number of model calls per prompt (default: as many as the options allow)."),
     PHI__C_SECS(strategy, call_timeout_ms, "call_timeout_secs", PHI__NO_LIMIT, "null",
-                "Seconds of one model call (default: no limit)."),
+                "Maximum number of seconds per model call (default: no limit)."),
     PHI__C_PART(strategy, cot, cot, "Options of a chain of thought."),
     PHI__C_PART(strategy, cod, cot, "Options of a chain of draft."),
     PHI__C_PART(strategy, aot, aot, "Options of an algorithm of thoughts."),
@@ -29427,8 +29479,8 @@ static const phi__cfg_field phi__strategy_rows[] = {
     PHI__C_PART(strategy, trm, trm, "Options of recursive refinement."),
     PHI__C_PART(
         strategy, adaptive, adaptive,
-        "Options of the choice by the prompt; the strategies it chooses from have their own.")};
-PHI__TABLE(strategy, "strategy.instances", "A strategy.")
+        "Options of adaptive. The strategies that adaptive chooses from have separate options.")};
+PHI__TABLE(strategy, "strategy.instances", "A reasoning strategy.")
 
 PHI__TABLE_LIST(static, strategies, "strategy", "Reasoning strategies, by name.", strategy,
                 "The strategies.")
@@ -29440,15 +29492,16 @@ static const char phi__scope_names[] = "ephemeral persistent";
 static const phi__cfg_field phi__session_rows[] = {
     PHI__C_CHOICE(
         session, scope, phi__scope_names, "\"ephemeral\"",
-        "ephemeral: threads live in memory alone; persistent: they are written to a store."),
-    PHI__C_TEXT(session, directory, PHI__CFG_PATH,
-                "Where a persistent session keeps its files; made when needed."),
+        "ephemeral: keeps threads in memory only; persistent: writes threads to a store."),
     PHI__C_TEXT(
-        session, thread, 0,
-        "The id of the thread to continue, or to begin where the store has none of that id."),
+        session, directory, PHI__CFG_PATH,
+        "The directory of a persistent session's files. phi creates the directory if needed."),
+    PHI__C_TEXT(session, thread, 0,
+                "The id of the thread to continue. If the store has no such thread, phi creates "
+                "the thread."),
     PHI__C_FLAG(session, sync,
-                "Wait for the disk at each write, so that a loss of power loses nothing.")};
-PHI__TABLE(session, "session", "Sessions.")
+                "Waits for the disk after each write. A loss of power then loses nothing.")};
+PHI__TABLE(session, "session", "The storage of threads.")
 
 static const char phi__tool_mode_names[] = "sequential=1 parallel=0 batched=2";
 
@@ -29456,20 +29509,22 @@ static const char phi__tool_choice_names[] = "auto none required";
 
 static const phi__cfg_field phi__tools_rows[] = {
     PHI__C_LIST(tools, enabled, "[]",
-                "Names of tools: built-in ones, those of the program, and sub-agents."),
+                "Names of tools: built-in tools, tools of the program, and sub-agents."),
     PHI__C_ROW(
         tools, mode, "tool_strategy", CHOICE, 0, "strategy", phi__tool_mode_names, NULL, NULL, 0, 0,
         "\"parallel\"",
-        "How the calls of one turn run: one after another, all at once, or batch_size at a time."),
+        "The order of a turn's calls: one after another, all at once, or batch_size at a time."),
     PHI__C_INT(tools, batch_size, 0, 1, 65536, "3",
-               "Calls at a time, with tool_strategy \"batched\"."),
+               "The number of calls that run at a time, with tool_strategy = \"batched\"."),
     PHI__C_SECS(tools, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "120",
-                "Seconds that a call of a tool without a limit of its own may take."),
-    PHI__C_INT(tools, defer_percent, PHI__NO_LIMIT, 1, 1000, "10",
-               "Percent of the window: where tools of servers take more, they are deferred."),
-    PHI__C_CHOICE(tools, choice, phi__tool_choice_names, "\"auto\"",
-                  "Whether the model may, must not, or must call a tool.")};
-PHI__TABLE(tools, "tools", "Tools.")
+                "Maximum number of seconds per call, for tools that set no limit."),
+    PHI__C_INT(
+        tools, defer_percent, PHI__NO_LIMIT, 1, 1000, "10",
+        "MCP and OpenAPI tools are deferred if they take more than this percentage of the window."),
+    PHI__C_CHOICE(
+        tools, choice, phi__tool_choice_names, "\"auto\"",
+        "auto: allows tool calls; none: forbids tool calls; required: demands a tool call.")};
+PHI__TABLE(tools, "tools", "The tools of agents, and the order of tool calls.")
 
 /* ---- compaction ---- */
 
@@ -29477,149 +29532,161 @@ static const char phi__compaction_scope_names[] = "runs tokens";
 
 static const phi__cfg_field phi__compaction_base_rows[] = {
     PHI__C_BOOL(compaction, enabled, "true",
-                "false switches compaction off, whatever max_context_tokens says."),
+                "False turns compaction off, even if max_context_tokens is set."),
     PHI__C_INT_IN(compaction, config, max_context_tokens, 0, 1000, 1000000000, "null",
-                  "Size of the window in tokens; compaction is off where this is not set."),
+                  "The size of the window in tokens. Without this field, compaction is off."),
     PHI__C_INT_IN(compaction, config, system_prompt_tokens, 0, 1, 1000000000, "4000",
                   "Tokens reserved for the system prompt."),
     PHI__C_NUM_IN(compaction, config, compact_at_pct, 0.01, 1, "0.9",
-                  "The part of the window, above 0 to 1, that may fill up."),
+                  "The part of the window that the conversation may fill, above 0 and at most 1."),
     PHI__C_NUM_AS(
         compaction, config.budget_threshold_pct, "compact_budget_threshold_pct", 0.001, 1, "0.05",
         "Compaction begins when less than this part of the window is left below compact_at_pct."),
     PHI__C_NONE(compaction, config.keep_first_turns, config.keep_no_first, "keep_first_turns",
-                "keep_first", 1000000, "2", "First turns of a run that stay as they are; 0: none."),
-    PHI__C_ROW(compaction, config.keep_recent_turns, "keep_recent_turns", INTEGER, 0, "keep_recent",
-               NULL, NULL, NULL, 1, 1000000, "10", "Newest turns of a run that stay as they are."),
+                "keep_first", 1000000, "2",
+                "The number of first turns of a run that stay unchanged; 0: none."),
+    PHI__C_ROW(
+        compaction, config.keep_recent_turns, "keep_recent_turns", INTEGER, 0, "keep_recent", NULL,
+        NULL, NULL, 1, 1000000, "10",
+        "The number of newest turns of a run that stay. Only their long tool results are cut."),
     PHI__C_INT_IN(compaction, config, max_summary_tokens, 0, 1, 1000000000, "2000",
-                  "Tokens of a summary at most."),
+                  "Maximum number of tokens per summary."),
     PHI__C_INT_IN(compaction, config, tool_output_max_lines, 0, 1, 1000000000, "50",
-                  "Lines that stay of a long tool result."),
-    PHI__C_TEXT_IN(compaction, config, focus_message,
-                   "What summaries have to keep, as a message before them."),
+                  "The number of lines that a long tool result keeps."),
+    PHI__C_TEXT_IN(
+        compaction, config, focus_message,
+        "A user message before each part that is summarized. It says what a summary must keep."),
     PHI__C_CHOICE_IN(compaction, config, scope, phi__compaction_scope_names, "\"runs\"",
-                     "Which earlier runs are summed up: the newest scope_runs, or as many as "
-                     "scope_tokens hold."),
+                     "The earlier runs that get a summary each: the newest scope_runs, or those "
+                     "within scope_tokens."),
     PHI__C_INT_IN(compaction, config, scope_runs, PHI__NO_LIMIT, 1, 1000000, "3",
-                  "Earlier runs that are summed up, with scope \"runs\"."),
+                  "The number of earlier runs that get a summary each, with scope = \"runs\"."),
     PHI__C_INT_IN(compaction, config, scope_tokens, 0, 1, 1000000000, "null",
-                  "Tokens of earlier runs that are summed up, with scope \"tokens\" (default: "
+                  "Tokens of earlier runs that get a summary each; scope = \"tokens\" (default: "
                   "max_context_tokens).")};
 PHI__TABLE_BASE(compaction_base)
 
 static const phi__cfg_field phi__compaction_rows[] = {PHI__C_TABLES(
     compaction, instances, compaction_instance,
-    "Named variations, for agents and profiles: compaction = \"{{compaction.name}}\".")};
-PHI__TABLE_OF(compaction, "compaction", "Compaction.", phi__table_compaction_base, false)
+    "Named variations for agents and profiles: compaction = \"{{compaction.name}}\".")};
+PHI__TABLE_OF(compaction, "compaction",
+              "Shortens a conversation that nears the end of the context window.",
+              phi__table_compaction_base, false)
 
 static const phi__cfg_field phi__compaction_instance_rows[] = {
     PHI__C_NAMED(compaction, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "compaction", "null",
-                 "Its name: \"{{name}}\", or \"{{%name%}}\" for one that is shared."),
-    PHI__C_TEXT(compaction, description, 0, "For people.")};
+                 "The name for references: \"{{name}}\" or \"{{%name%}}\"."),
+    PHI__C_TEXT(compaction, description, 0, "A description for people.")};
 PHI__TABLE_OF(compaction_instance, "compaction.instances",
-              "A named compaction: what it does not set is as in [compaction].",
+              "A named compaction. Unset fields have the values of [compaction].",
               phi__table_compaction_base, false)
 
 static const phi__cfg_field phi__context_rows[] = {
     PHI__C_TABLE(context, compaction, compaction,
-                 "As [compaction] at the top; a file has only one of the two.")};
+                 "The same as [compaction] at the top. A file may have only one of the two.")};
 PHI__TABLE_AS(static, context, "context", "Another place for compaction.", NULL, false, false)
 
 /* ---- runs ---- */
 
 static const phi__cfg_field phi__retry_rows[] = {
     PHI__C_NONE(retry, max_retries, disable, "max_retries", NULL, 1000, "3",
-                "Attempts beyond the first; 0: none."),
+                "The number of retries after the first attempt; 0: none."),
     PHI__C_INT(retry, initial_delay_ms, 0, 1, 3600000, "1000",
                "Milliseconds before the first retry."),
     PHI__C_NUM(retry, backoff_multiplier, 1, 1000, "2.0",
-               "Each delay is so many times the one before."),
-    PHI__C_INT(retry, max_delay_ms, 0, 1, 86400000, "30000", "Milliseconds of a delay at most."),
+               "Each delay is the previous delay times this number."),
+    PHI__C_INT(retry, max_delay_ms, 0, 1, 86400000, "30000",
+               "The longest delay that phi itself computes, in milliseconds."),
     PHI__C_INT(retry, max_server_delay_ms, PHI__NO_LIMIT, 1, 4294967295, "60000",
-               "Milliseconds that a server may ask to wait; when it asks for more, the call "
+               "The longest delay in milliseconds that a server may ask for; otherwise the call "
                "fails at once.")};
-PHI__TABLE_PLAIN(PHI__FN, retry, "execution.retry", "Retries.")
+PHI__TABLE_PLAIN(PHI__FN, retry, "execution.retry", "Retries of failed model calls.")
 
 static const char phi__cache_mode_names[] = "auto disabled manual";
 
 static const phi__cfg_field phi__cache_rows[] = {
-    PHI__C_BOOL(cache, enabled, "true", "false: no marks of prompt caching are sent."),
-    PHI__C_NAMES(cache, cache.mode, "strategy", CHOICE, PHI__CFG_LENIENT, phi__cache_mode_names,
-                 "\"auto\"", "auto: all marks; disabled: none; manual: those that are set here."),
+    PHI__C_BOOL(cache, enabled, "true", "False turns off all marks of prompt caching."),
+    PHI__C_NAMES(
+        cache, cache.mode, "strategy", CHOICE, PHI__CFG_LENIENT, phi__cache_mode_names, "\"auto\"",
+        "auto: sends all marks; disabled: sends none; manual: sends the marks that are set here."),
     PHI__C_ALIAS(cache, cache.system, "system", "cache_system", BOOL, "false",
-                 "manual: a mark behind the system prompt."),
+                 "With strategy = \"manual\": sends a mark after the system prompt."),
     PHI__C_ALIAS(cache, cache.tools, "tools", "cache_tools", BOOL, "false",
-                 "manual: a mark behind the last tool."),
+                 "With strategy = \"manual\": sends a mark after the last tool."),
     PHI__C_ALIAS(cache, cache.messages, "messages", "cache_messages", BOOL, "false",
-                 "manual: a mark behind the last user message."),
-    PHI__C_FLAG_IN(cache, cache, one_hour,
-                   "Marks last an hour, not five minutes (Claude); writing costs more.")};
+                 "With strategy = \"manual\": sends a mark after the last user message."),
+    PHI__C_FLAG_IN(
+        cache, cache, one_hour,
+        "Marks last one hour instead of five minutes (Claude). Writing then costs more.")};
 PHI__TABLE(cache, "execution.cache", "Prompt caching.")
 
 static const phi__cfg_field phi__budget_rows[] = {
-    PHI__C_INT(budget, max_tokens, 0, 1, 0, "null", "Tokens of every kind, over all runs."),
+    PHI__C_INT(budget, max_tokens, 0, 1, 0, "null",
+               "Maximum number of tokens of every kind, over all runs."),
     PHI__C_NUM(budget, max_cost, 1e-06, 1000000000, "null",
-               "Dollars over all runs; needs [provider.cost]."),
+               "Maximum cost in dollars, over all runs; needs [provider.cost]."),
     PHI__C_INT(budget, max_requests, 0, 1, 0, "null",
-               "Model calls over all runs; retries do not count.")};
+               "Maximum number of model calls, over all runs; retries do not count.")};
 PHI__TABLE_PLAIN(static, budget, "execution.budget", "A budget over all runs.")
 
 static const phi__cfg_field phi__deadlines_rows[] = {
     PHI__C_SECS(deadlines, connect_ms, "connect_secs", PHI__NO_LIMIT, "15",
-                "Seconds until a connection stands."),
+                "Maximum number of seconds until the connection is made."),
     PHI__C_SECS(deadlines, first_event_ms, "first_event_secs", PHI__NO_LIMIT, "300",
-                "Seconds from there to the first event of an answer."),
+                "Maximum number of seconds from the connection to the first event of an answer."),
     PHI__C_SECS(deadlines, idle_ms, "idle_secs", PHI__NO_LIMIT, "120",
-                "Seconds between two events of an answer."),
+                "Maximum number of seconds between two events of an answer."),
     PHI__C_SECS(deadlines, total_ms, "total_secs", PHI__NO_LIMIT, "null",
-                "Seconds of a whole model call (default: the limit of the run).")};
-PHI__TABLE_PLAIN(static, deadlines, "execution.deadlines", "Deadlines of a model call.")
+                "Maximum number of seconds per model call (default: only the limit of the run).")};
+PHI__TABLE_PLAIN(static, deadlines, "execution.deadlines", "Time limits of a model call.")
 
 static const phi__cfg_field phi__execution_rows[] = {
     PHI__C_INT_IN(execution, desc.limits, max_turns, PHI__NO_LIMIT, 1, 4294967295, "50",
-                  "Model calls of a run at most."),
+                  "Maximum number of model calls per run."),
     PHI__C_RANGE(execution, desc.limits.max_tokens, "max_total_tokens", INTEGER, PHI__NO_LIMIT, 1,
-                 0, "1000000", "Input and output tokens of a run at most."),
+                 0, "1000000", "Maximum number of input and output tokens per run."),
     PHI__C_SECS(execution, desc.limits.max_duration_ms, "max_duration_secs", PHI__NO_LIMIT, "600",
-                "Seconds that a run may take."),
+                "Maximum number of seconds per run."),
     PHI__C_NUM_IN(execution, desc.limits, max_cost, 1e-06, 1000000000, "null",
-                  "Dollars of a run at most; needs [provider.cost]."),
+                  "Maximum cost per run in dollars; needs [provider.cost]."),
     PHI__C_FLAG_IN(execution, desc.limits, pause,
-                   "A limit that is reached pauses the run instead of ending it."),
+                   "Pauses a run at a limit instead of ending the run."),
     PHI__C_PART_IN(execution, desc, retry, retry,
-                   "Retries of model calls that failed in a way that may pass."),
+                   "Retries of model calls after a temporary failure."),
     PHI__C_PART(execution, cache, cache, "Prompt caching."),
     PHI__C_PART_IN(execution, desc, budget, budget,
-                   "What an agent may spend over its life, with its sub-agents."),
-    PHI__C_PART_IN(execution, desc, deadlines, deadlines, "How long the network may be silent.")};
-PHI__TABLE(execution, "execution", "Limits of a run.")
+                   "Limits the spending of an agent and its sub-agents over all runs."),
+    PHI__C_PART_IN(execution, desc, deadlines, deadlines, "Time limits of a model call.")};
+PHI__TABLE(execution, "execution",
+           "Limits of a run, retries, prompt caching, budget and deadlines.")
 
 /* ---- the top ---- */
 
 static const phi__cfg_field phi__top_rows[] = {
     PHI__C_PLAIN_AS(top, schema, "$schema", TEXT, 0, "null",
-                    "The address of a JSON Schema, for editors; phi does not look at it."),
+                    "The address of a JSON Schema for editors. phi ignores this field."),
     PHI__C_PLAIN(top, default_workspace, TEXT, PHI__CFG_PATH, "\".\"",
-                 "The directory of every agent that has none of its own."),
-    PHI__C_TABLE(top, agent, agent, "The agent, or what all agents of this file have in common."),
-    PHI__C_TABLE(top, provider, provider, "The model of every agent that names no other."),
+                 "The workspace of every agent that sets no other."),
+    PHI__C_TABLE(top, agent, agent,
+                 "The agent, or the settings that all agents of the file share."),
+    PHI__C_TABLE(top, provider, provider, "The model of every agent that names no other provider."),
     PHI__C_REF(top, models, MAP, "provider", "{}",
-               "Short names for providers: with fast = \"{{provider.haiku}}\", \":fast\" means "
+               "Short names for providers: fast = \"{{provider.haiku}}\" makes \":fast\" a name of "
                "that provider."),
-    PHI__C_TABLE(top, failover, failover, "Other models to go on with when one fails for good."),
-    PHI__C_TABLE(top, session, session, "Where threads are kept."),
-    PHI__C_TABLE(top, tools, tools, "Which tools there are, and how calls run."),
+    PHI__C_TABLE(top, failover, failover, "Models that take over when a model fails for good."),
+    PHI__C_TABLE(top, session, session, "The storage of threads."),
+    PHI__C_TABLE(top, tools, tools, "The tools of agents, and the order of tool calls."),
     PHI__C_TABLE(top, compaction, compaction,
-                 "How a conversation that nears the window is shortened."),
+                 "Shortens a conversation that nears the end of the context window."),
     PHI__C_TABLE(top, context, context, "Another place for compaction: [context.compaction]."),
     PHI__C_TABLE(top, execution, execution,
                  "Limits of a run, retries, prompt caching, budget and deadlines."),
-    PHI__C_TABLE(top, sub_agents, sub_agents, "Agents that are tools of agents."),
+    PHI__C_TABLE(top, sub_agents, sub_agents, "Agents that other agents call as tools."),
     PHI__C_TABLE(top, strategy, strategies, "Reasoning strategies, by name."),
     PHI__C_TABLE(top, system_prompt_strategy, prompt_strategies,
-                 "Templates of system prompts: their blocks, in order, with lengths."),
+                 "Templates of system prompts: the order and the lengths of the blocks."),
     PHI__C_TABLE(top, system_prompt, prompts, "System prompts made of blocks.")};
-PHI__TABLE(top, "", "A configuration.")
+PHI__TABLE(top, "", "A configuration file.")
 #undef PHI__C_PROMPT
 #undef PHI__C_CALL
 
@@ -38265,11 +38332,11 @@ PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x5ab4f7c2
+#if PHI__IMP_PERMISSIONS != 0x46e3d9e7
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x5ab4f7c2
+#define PHI__IMP_PERMISSIONS 0x46e3d9e7
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -38509,7 +38576,8 @@ PHI__FN phi_str phi__rules_path_of(const phi_json *root);
 /* Replaces the texts of a rule by copies. False if there is no memory. */
 PHI__FN bool phi__rules_keep(phi_arena *arena, phi_permission_rule *rule);
 
-/* Appends the host of a URL in lower case. False if `url` is no URL, or has no plain host. */
+/* Writes the host of a URL in lower case to `out`, which must be empty. False if `url` is no URL or
+   has no plain host, or if there is no memory; the text in `out` is then of no use. */
 PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out);
 
 /* ---- src/permissions/permissions.c ---- */
@@ -40347,7 +40415,7 @@ static bool phi__options_named(const phi__sh_command *c, const char *options) {
     for (size_t i = 1; i < c->count; i++) {
         phi_str text = c->words[i].text;
         if (!c->words[i].known) {
-            /* The shell may expand this word to an option or to several words. "**" stands for the
+            /* The shell may expand this word to an option or to several words. "**" means the
                files that a find passes on. */
             if (text.len == 0 || strchr("-*?[", text.at[0]) != NULL) return false;
             if (phi__str_find(text, 0, "**") != SIZE_MAX) return false;
@@ -43162,7 +43230,7 @@ static phi_status phi__wrap_plain(phi__wrapping *w, const phi__wrapper *wrapper)
     while (wrapper->assigns && i < c->count && phi__among(c->words[i].text, "[!=]*=*")) i++;
     if (i >= c->count) return PHI_OK;
     w->out->commands[w->index].wraps = !wrapper->opaque && !w->risky;
-    if (wrapper->adds) { /* $@ stands for words that xargs adds */
+    if (wrapper->adds) { /* $@: the words that xargs adds */
         phi__sh_word *words =
             (phi__sh_word *)phi_arena_alloc(w->arena, phi__mul(c->count + 1, sizeof *words));
         if (words == NULL) return PHI_NO_MEMORY;
@@ -44863,11 +44931,11 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x6dac1710
+#if PHI__IMP_MCP != 0xaeca4965
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x6dac1710
+#define PHI__IMP_MCP 0xaeca4965
 
 /* ---- src/mcp/mcp_in.h ---- */
 
@@ -45096,7 +45164,8 @@ PHI__FN phi_status phi__mschema_adapt(const phi_json *schema, phi_arena *arena, 
 PHI__FN bool phi__xhead_valid(const phi_json *schema, char *message, size_t size);
 
 /* Makes the headers of a call in the arena, with encoded values. Arguments that are missing or null
-   get no header. Invalid marks are skipped. PHI_BAD_ARG: an integer is too large for a double. */
+   get no header. Invalid marks are skipped. PHI_BAD_ARG: a number is not an integer, or is beyond
+   2^53 - 1 in either direction. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__xhead_of(const phi_json *schema, const phi_json *arguments,
                                  phi_arena *arena, phi_mcp_pair **out, size_t *count);
 
@@ -45922,8 +45991,8 @@ PHI__FN phi_status phi__post_notification(phi_mcp *mcp, const char *method, phi_
 /* Frees the notifications and answers that wait. Waiting requests stay. */
 PHI__FN void phi__post_clear(phi_mcp *mcp);
 
-/* Makes and sends a request. handshake: send it before the handshake has ended. `out` may be
-   NULL. */
+/* Makes and sends a request. handshake: send it before the handshake has ended, ahead of queued
+   messages. `out` may be NULL. */
 PHI__FN phi_status phi__req_new(phi_mcp *mcp, const phi__req_desc *desc, bool handshake,
                                 phi__req **out);
 
@@ -45956,7 +46025,7 @@ PHI__FN bool phi__req_fail_all(phi_mcp *mcp, phi_status status, const char *mess
 /* Ends the request without `done`. Sends notifications/cancelled if the era has it. */
 PHI__FN void phi__req_cancel(phi__req *r, const char *reason);
 
-/* Queues the request unchanged, for the next handshake. */
+/* Queues the request unchanged. It is sent again after the next handshake. */
 PHI__FN void phi__req_again(phi__req *r);
 
 PHI__FN void phi__req_progress(phi_mcp *mcp, const phi_json *params);
@@ -46157,8 +46226,9 @@ PHI__FN void phi__sio_free(phi__serve_stdio *stdio);
 typedef struct phi__serve_http phi__serve_http;
 
 /* True if `host`, from a request, is a loopback name, the address of the server, or one of
-   desc->allowed_hosts. Ports are ignored. With any_address, a token and no allowed_hosts, any name
-   is allowed. */
+   desc->allowed_hosts. The port in `host` is ignored, but an allowed host that is listed with a
+   port matches only with this port. With any_address, a token and no allowed_hosts, any name is
+   allowed. */
 PHI__FN bool phi__admit_host(const phi_mcp_server_desc *desc, phi_str host);
 
 /* Listens as the desc says. After a failure, phi_last_error has the message. */
@@ -46324,7 +46394,7 @@ struct phi_mcp_server {
     unsigned char key[32];    /* key for requestState */
     phi__slots slots;
     phi__list serving, clients, longs;
-    /* serving_count excludes subscriptions and tasks */
+    /* serving_count excludes subscriptions, and tasks whose work has ended */
     uint32_t serving_count, listen_count, client_count;
     uint32_t task_count;      /* tasks whose work has ended */
     uint64_t asked;           /* number of the last request to a client */
@@ -46647,10 +46717,7 @@ PHI_API phi_status phi_mcp_reconnect(phi_mcp *mcp) {
     if (mcp->phase != PHI__SHUT && mcp->phase != PHI__BROKEN)
         return phi__error(mcp->rt, PHI_MISUSE,
                           "phi_mcp_reconnect: it is connected, or about to be");
-    phi_status status = phi__life_open(mcp);
-    return status == PHI_OK
-               ? status
-               : phi__error(mcp->rt, status, "phi_mcp_reconnect: %s", phi_status_text(status));
+    return phi__life_open(mcp); /* cannot fail: the timer's slot is kept */
 }
 
 PHI_API void phi_mcp_free(phi_mcp *mcp) {
@@ -55327,7 +55394,7 @@ PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi
 
 /* mcp_serve_call.c - tool calls, resources, prompts and completions for clients.
 
-   Each tool call runs on a hidden agent of its own. The agent's provider is in this file; its only
+   Each tool call runs on its own hidden agent. The agent's provider is in this file; its only
    answer is the call, and the run ends with the call's result. So schema checks, hooks, deadlines,
    limits and sub-agents work as in any run. */
 
@@ -57309,7 +57376,8 @@ static phi_status phi__sask_send(phi__mcp_question *ask) {
     phi_status status = PHI_OK;
     if (out.failed)
         status = PHI_NO_MEMORY;
-    else if (!way->table->send(way, phi__buf_str(&out), 200, false))
+    else if (out.len >= server->desc.max_queue_bytes || /* sending it would end the connection */
+             !way->table->send(way, phi__buf_str(&out), 200, false))
         status = PHI_FULL;
     phi__buf_free(&out);
     return status;
@@ -60538,11 +60606,11 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xc95fd2d3
+#if PHI__IMP_OPENAPI != 0x341a7c07
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xc95fd2d3
+#define PHI__IMP_OPENAPI 0x341a7c07
 
 /* ---- src/openapi/api_in.h ---- */
 
@@ -64820,18 +64888,6 @@ static const phi_json *phi__opreq_argument(const phi__openapi_request *r, phi_st
     return phi_json_is(value, PHI_JSON_NULL) ? NULL : value;
 }
 
-/* Returns an array with room for one more item. A full array is moved to new memory in the arena,
-   twice as large. NULL if there is no memory. */
-static void *phi__opreq_room(phi_arena *arena, void *old, size_t count, size_t *cap, size_t size) {
-    if (count < *cap) return old;
-    size_t most = *cap > 0 ? *cap * 2 : 8;
-    void *grown = phi_arena_alloc(arena, phi__mul(most, size));
-    if (grown == NULL) return NULL;
-    if (count > 0) memcpy(grown, old, count * size);
-    *cap = most;
-    return grown;
-}
-
 PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str value,
                                   bool replaces) {
     phi_str own, text;
@@ -64843,7 +64899,7 @@ PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str
         if (!replaces) return PHI_OK;
         phi__opreq_wipe(r->headers[i].value);
     } else {
-        void *room = phi__opreq_room(r->arena, r->headers, r->count, &r->cap, sizeof *r->headers);
+        void *room = phi__arena_grow(r->arena, r->headers, r->count, &r->cap, sizeof *r->headers);
         if (room == NULL) return PHI_NO_MEMORY;
         r->headers = (phi__header *)room;
         r->count++;
@@ -65025,7 +65081,7 @@ enum {
 };
 
 static phi_status phi__body_add_piece(phi__openapi_body *b, phi_str piece) {
-    void *room = phi__opreq_room(b->r->arena, b->pieces, b->count, &b->cap, sizeof *b->pieces);
+    void *room = phi__arena_grow(b->r->arena, b->pieces, b->count, &b->cap, sizeof *b->pieces);
     if (room == NULL) return PHI_NO_MEMORY;
     b->pieces = (phi_str *)room;
     b->pieces[b->count++] = piece;
@@ -65401,11 +65457,11 @@ PHI__FN void phi__body_free(phi__openapi_body *b) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x152fbfe7
+#if PHI__IMP_SECTIONS != 0x9700ee74
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x152fbfe7
+#define PHI__IMP_SECTIONS 0x9700ee74
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -65499,86 +65555,98 @@ static const phi__cfg_table *phi__table_mcp_oauth(void);
 
 static const phi__cfg_field phi__mcp_instance_rows[] = {
     PHI__C_NAMED(mcp_server, id, TEXT, PHI__CFG_ID, "mcp", "null",
-                 "Its name for references: \"{{name}}\" or \"{{%name%}}\" (default: name)."),
-    PHI__C_NAMED(mcp_server, name, TEXT, PHI__CFG_NAME, "mcp", "null", "Its name, for messages."),
-    PHI__C_TEXT(mcp_server, description, 0, "For people."),
+                 "The name for references: \"{{name}}\" or \"{{%name%}}\" (default: name)."),
+    PHI__C_NAMED(mcp_server, name, TEXT, PHI__CFG_NAME, "mcp", "null",
+                 "The name of the server in messages."),
+    PHI__C_TEXT(mcp_server, description, 0, "A description for people."),
     PHI__C_PLAIN(
         mcp_server, command, VALUE, 0, "null",
-        "A program that speaks over its standard input and output: a text, or a list of texts."),
-    PHI__C_LIST(mcp_server, args, "[]", "Further arguments of the program."),
+        "A server program that uses its standard input and output: a text, or a list of texts."),
+    PHI__C_LIST(mcp_server, args, "[]", "Additional arguments of the program."),
     PHI__C_PLAIN(mcp_server, env, MAP, PHI__CFG_SECRET, "{}",
-                 "Variables that are added to its environment."),
+                 "Additional environment variables of the program."),
     PHI__C_FLAG_IN(mcp_server, desc, hide_keys,
-                   "Variables whose names look like keys are not passed on."),
-    PHI__C_TEXT(mcp_server, cwd, PHI__CFG_PATH, "Its working directory."),
+                   "Hides environment variables whose names look like keys from the program."),
+    PHI__C_TEXT(mcp_server, cwd, PHI__CFG_PATH, "The working directory of the program."),
     PHI__C_INT_IN(mcp_server, desc, max_restarts, PHI__NO_LIMIT, 1, 4294967295, "3",
-                  "How often in a row a program that ended is started again."),
-    PHI__C_FLAG_IN(mcp_server, desc, no_restart, "A program that ended is not started again."),
+                  "Maximum number of restarts in a row after the program exits."),
+    PHI__C_FLAG_IN(mcp_server, desc, no_restart, "Never restarts a program that exits."),
     PHI__C_U32_IN(mcp_server, desc, restart_delay_ms, "500",
                   "Milliseconds before the first restart."),
-    PHI__C_U32_IN(mcp_server, desc, close_ms, "2000", "Milliseconds that it has to end."),
+    PHI__C_U32_IN(mcp_server, desc, close_ms, "2000",
+                  "Milliseconds that the program has to exit before a signal, and again before it "
+                  "is killed."),
     PHI__C_TEXT_IN(mcp_server, desc, url, "The address of a server over HTTP."),
     PHI__C_PLAIN(mcp_server, headers, MAP, PHI__CFG_SECRET, "{}", "HTTP headers of every request."),
     PHI__C_TABLE(mcp_server, oauth, mcp_oauth, "Authorization by OAuth 2.1."),
-    PHI__C_TEXT_IN(mcp_server, desc, era,
-                   "Only this version of the protocol (default: found out)."),
+    PHI__C_TEXT_IN(
+        mcp_server, desc, era,
+        "The only version of the protocol to use (default: the newest that both sides know)."),
     PHI__C_SECS(mcp_server, desc.connect_timeout_ms, "connect_timeout_secs", PHI__NO_LIMIT, "30",
-                "Seconds until it must be ready."),
+                "Maximum number of seconds until the server is ready."),
     PHI__C_SECS(mcp_server, desc.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
-                "Seconds of a request."),
+                "Maximum number of seconds per request; each progress report restarts the time."),
     PHI__C_SECS(mcp_server, desc.max_timeout_ms, "max_timeout_secs", PHI__NO_LIMIT, "600",
-                "Seconds of a request that reports progress."),
+                "Maximum number of seconds per request that reports progress."),
     PHI__C_ALIAS(mcp_server, desc.name_prefix, "name_prefix", "prefix", TEXT, "null",
-                 "Tools are named \"{prefix}__{name}\"."),
-    PHI__C_INT(mcp_server, max_message_bytes, 0, 1024, 0, "16777216", "Bytes of one message."),
-    PHI__C_U32_IN(mcp_server, desc, max_list, "2000", "Tools of a list at most."),
+                 "A prefix of the tools' names: \"{prefix}__{name}\"."),
+    PHI__C_INT(mcp_server, max_message_bytes, 0, 1024, 0, "16777216",
+               "Maximum size of one message, in bytes."),
+    PHI__C_U32_IN(mcp_server, desc, max_list, "2000",
+                  "Maximum number of tools, resources or prompts in a list."),
     PHI__C_FLAG_IN(mcp_server, desc, needs_approval,
-                   "Tools that may change something need an approval."),
-    PHI__C_FLAG_IN(mcp_server, desc, hold_changed_tools,
-                   "A tool that the server has changed is not called until it is accepted."),
+                   "Requires an approval for calls of tools that may change something."),
+    PHI__C_FLAG_IN(
+        mcp_server, desc, hold_changed_tools,
+        "Refuses calls of a tool that the server has changed, until the program accepts the tool."),
     PHI__C_FLAG_IN(mcp_server, desc, deferred,
-                   "The model finds and loads the tools when it needs them."),
+                   "Defers the tools: the model finds and loads tools when it needs them."),
     PHI__C_FLAG_IN(mcp_server, desc, never_deferred,
-                   "The tools are defined, however many they are."),
+                   "Never defers the tools, even if there are many."),
     PHI__C_NAMES(mcp_server, desc.answers, "answers", BITS, 0, phi__sec_mcp_answer_choices, "[]",
-                 "What the server may ask of the program."),
+                 "Requests that the server may send to the program."),
     PHI__C_PLAIN(mcp_server, roots, TEXTS, PHI__CFG_PATH, "[]",
                  "Directories that the server may work in."),
     PHI__C_TEXT_IN(mcp_server, desc, log_level,
-                   "The least level of the server's messages: \"warning\"."),
-    PHI__C_FLAG(mcp_server, required, "There are no agents until the server is ready.")};
+                   "The lowest level of the server's log messages, such as \"warning\"."),
+    PHI__C_FLAG(mcp_server, required, "Makes no agents until the server is ready.")};
 
 PHI__TABLE(mcp_instance, "mcp.instances", "An MCP server.")
 
 PHI__TABLE_LIST(PHI__FN, mcp, "mcp",
-                "Servers of the Model Context Protocol, whose tools agents have.", mcp_instance,
-                "The servers.")
+                "Servers of the Model Context Protocol, which provide tools to agents.",
+                mcp_instance, "The servers.")
 static const phi__cfg_field phi__mcp_oauth_rows[] = {
     PHI__C_CHOICE_IN(oauth, desc, grant, phi__sec_mcp_grant_choices, "\"person\"",
-                     "Who is authorized: a person at a browser, or the client by its secret."),
-    PHI__C_TEXT_IN(oauth, desc, client_id, "The id of a client that the server knows."),
+                     "Authorizes a person in a browser, or the client by its secret."),
+    PHI__C_TEXT_IN(oauth, desc, client_id,
+                   "The id of a client that is registered at the authorization server."),
     PHI__C_PLAIN_AS(oauth, desc.client_secret, "client_secret", TEXT, PHI__CFG_SECRET, "null",
-                    "Its secret."),
+                    "The secret of the client."),
     PHI__C_CHOICE_IN(oauth, desc, client_auth, phi__sec_mcp_auth_choices, "\"any\"",
-                     "How the client proves itself."),
-    PHI__C_TEXT_IN(oauth, desc, issuer, "The authorization server that client_id is of."),
-    PHI__C_TEXT_IN(oauth, desc, client_metadata_url, "A document about the program."),
-    PHI__C_TEXT_IN(oauth, desc, client_name, "The name that the person is shown."),
-    PHI__C_TEXT_IN(oauth, desc, client_uri, "A page about the program."),
-    PHI__C_FLAG_IN(oauth, desc, web_application, "The program is a web application."),
-    PHI__C_TEXT_IN(oauth, desc, scope, "Scopes to ask for, separated by blanks."),
-    PHI__C_FLAG_IN(oauth, desc, no_offline_access, "offline_access is not asked for."),
+                     "The way in which the client proves its identity."),
+    PHI__C_TEXT_IN(oauth, desc, issuer,
+                   "The authorization server that knows client_id. phi refuses any other."),
+    PHI__C_TEXT_IN(
+        oauth, desc, client_metadata_url,
+        "The address of a document about the program, used as the client id if the server allows."),
+    PHI__C_TEXT_IN(oauth, desc, client_name, "The name of the program, shown to the person."),
+    PHI__C_TEXT_IN(oauth, desc, client_uri, "The address of a page about the program."),
+    PHI__C_FLAG_IN(oauth, desc, web_application, "Registers the program as a web application."),
+    PHI__C_TEXT_IN(oauth, desc, scope, "Additional scopes to request, separated by blanks."),
+    PHI__C_FLAG_IN(oauth, desc, no_offline_access, "Never requests the scope offline_access."),
     PHI__C_INT_IN(oauth, desc, redirect_port, 0, 0, 65535, "0",
-                  "The port of the redirect; 0: any."),
-    PHI__C_TEXT_IN(oauth, desc, redirect_uri, "Where the browser is sent back to."),
+                  "The local port that receives the redirect; 0: any port."),
+    PHI__C_TEXT_IN(oauth, desc, redirect_uri,
+                   "No effect in a file: phi itself receives the redirect, at redirect_port."),
     PHI__C_SECS(oauth, desc.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "300",
-                "Seconds of an authorization."),
-    PHI__C_FLAG_IN(oauth, desc, allow_private, "Metadata may name private addresses."),
-    PHI__C_FLAG_IN(oauth, desc, no_legacy, "Servers without metadata are refused.")};
+                "Maximum number of seconds per authorization."),
+    PHI__C_FLAG_IN(oauth, desc, allow_private,
+                   "Allows a public server's metadata to name private addresses."),
+    PHI__C_FLAG_IN(oauth, desc, no_legacy, "Refuses servers without metadata.")};
 
-PHI__TABLE(
-    mcp_oauth, "mcp.instances.oauth",
-    "Authorization; the program shows the address to the person (phi_agents_desc.open_url_fn).")
+PHI__TABLE(mcp_oauth, "mcp.instances.oauth",
+           "Authorization. phi_agents_desc.open_url_fn shows the address to the person.")
 
 /* ---- the connections of MCP servers ---- */
 
@@ -65931,52 +65999,57 @@ static const phi__cfg_table *phi__table_openapi_instance(void);
 
 static const phi__cfg_field phi__openapi_instance_rows[] = {
     PHI__C_NAMED(spec, id, TEXT, PHI__CFG_ID, "openapi", "null",
-                 "Its name for references: \"{{name}}\" or \"{{%name%}}\" (default: name)."),
-    PHI__C_NAMED(spec, name, TEXT, PHI__CFG_NAME, "openapi", "null", "Its name, for messages."),
-    PHI__C_TEXT(spec, description, 0, "For people."),
-    PHI__C_TEXT(spec, file, PHI__CFG_PATH, "The document, JSON or YAML."),
-    PHI__C_TEXT(spec, url, 0, "The document's address, instead of file."),
+                 "The name for references: \"{{name}}\" or \"{{%name%}}\" (default: name)."),
+    PHI__C_NAMED(spec, name, TEXT, PHI__CFG_NAME, "openapi", "null",
+                 "The name of the document in messages."),
+    PHI__C_TEXT(spec, description, 0, "A description for people."),
+    PHI__C_TEXT(spec, file, PHI__CFG_PATH, "The file of the document, JSON or YAML."),
+    PHI__C_TEXT(spec, url, 0, "The address of the document, instead of `file`."),
     PHI__C_TEXT_IN(spec, desc, base_url,
                    "The address of the API (default: the document's first server)."),
     PHI__C_PLAIN_AS(spec, desc.auth.bearer_token, "bearer_token", TEXT, PHI__CFG_SECRET, "null",
-                    "For http bearer and oauth2."),
-    PHI__C_TEXT_IN(spec, desc.auth, user, "For http basic."),
+                    "The token for http bearer, openIdConnect, and oauth2 without client_id."),
+    PHI__C_TEXT_IN(spec, desc.auth, user, "The user name for http basic."),
     PHI__C_PLAIN_AS(spec, desc.auth.password, "password", TEXT, PHI__CFG_SECRET, "null",
-                    "For http basic."),
+                    "The password for http basic."),
     PHI__C_PLAIN(spec, keys, MAP, PHI__CFG_SECRET, "{}",
-                 "For apiKey, by the name of the scheme in the document."),
-    PHI__C_TEXT_IN(spec, desc.auth, client_id, "For the client credentials of oauth2."),
+                 "Keys for apiKey schemes, by the name of the scheme in the document."),
+    PHI__C_TEXT_IN(spec, desc.auth, client_id, "The client id for oauth2 with client credentials."),
     PHI__C_PLAIN_AS(spec, desc.auth.client_secret, "client_secret", TEXT, PHI__CFG_SECRET, "null",
-                    "The same."),
+                    "The client secret for oauth2 with client credentials."),
     PHI__C_TEXT_IN(spec, desc.auth, token_url,
-                   "The address of oauth2's tokens (default: the document's)."),
+                   "The address of the token endpoint for oauth2 (default: the document's)."),
     PHI__C_PLAIN(spec, headers, MAP, PHI__CFG_SECRET, "{}", "HTTP headers of every request."),
     PHI__C_SECS(spec, desc.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
-                "Seconds of a request."),
+                "Maximum number of seconds per request."),
     PHI__C_U32_IN(spec, desc, max_response_bytes, "65536",
-                  "Bytes of an answer that the model sees."),
+                  "Maximum bytes of an answer that the model sees."),
     PHI__C_TEXT(spec, response_directory, PHI__CFG_PATH,
-                "Where answers that were cut are kept whole."),
+                "A directory where phi keeps the whole text of answers that it cuts."),
     PHI__C_PLAIN(spec, upload_roots, TEXTS, PHI__CFG_PATH, "[]",
-                 "Directories whose files may be uploaded."),
+                 "Directories from which files may be uploaded."),
     PHI__C_ALIAS(spec, desc.name_prefix, "name_prefix", "prefix", TEXT, "null",
-                 "Tools are named \"{prefix}__{operation id}\"."),
-    PHI__C_INT(spec, max_document_bytes, 0, 1, 0, "67108864", "Bytes of the document."),
-    PHI__C_U32_IN(spec, desc, max_schema_bytes, "65536", "Bytes of a tool's schema."),
+                 "A prefix of the tools' names: \"{prefix}__{operation id}\"."),
+    PHI__C_INT(spec, max_document_bytes, 0, 1, 0, "67108864",
+               "Maximum size of the document, in bytes."),
+    PHI__C_U32_IN(spec, desc, max_schema_bytes, "65536",
+                  "Maximum size of a tool's schema, in bytes."),
     PHI__C_FLAG_IN(spec, desc, skip_unnamed, "Leaves out operations without operationId."),
-    PHI__C_FLAG_IN(spec, desc, needs_approval, "Tools that may change something need an approval."),
-    PHI__C_FLAG_IN(spec, desc, destructive_needs_approval, "The same of DELETE alone."),
-    PHI__C_FLAG_IN(spec, desc, deferred, "The model finds and loads the tools when it needs them."),
-    PHI__C_FLAG_IN(spec, desc, never_deferred, "The tools are defined, however many they are."),
-    PHI__C_LIST(spec, operation_ids, "[]", "These operations alone."),
-    PHI__C_LIST(spec, tags, "[]", "Operations with one of these tags alone."),
-    PHI__C_LIST(spec, path_prefixes, "[]", "Operations of these paths alone."),
-    PHI__C_LIST(spec, methods, "[]", "Operations of these methods alone.")};
+    PHI__C_FLAG_IN(spec, desc, needs_approval,
+                   "Requires an approval for calls of tools that may change something."),
+    PHI__C_FLAG_IN(spec, desc, destructive_needs_approval,
+                   "Requires an approval for calls of DELETE operations."),
+    PHI__C_FLAG_IN(spec, desc, deferred,
+                   "Defers the tools: the model finds and loads tools when it needs them."),
+    PHI__C_FLAG_IN(spec, desc, never_deferred, "Never defers the tools, even if there are many."),
+    PHI__C_LIST(spec, operation_ids, "[]", "Selects only these operations."),
+    PHI__C_LIST(spec, tags, "[]", "Selects only operations with one of these tags."),
+    PHI__C_LIST(spec, path_prefixes, "[]", "Selects only operations under one of these paths."),
+    PHI__C_LIST(spec, methods, "[]", "Selects only operations with one of these methods.")};
 
-PHI__TABLE(openapi_instance, "openapi.instances",
-           "An OpenAPI document, whose operations are tools.")
+PHI__TABLE(openapi_instance, "openapi.instances", "An OpenAPI document whose operations are tools.")
 
-PHI__TABLE_LIST(PHI__FN, openapi, "openapi", "OpenAPI documents, whose operations are tools.",
+PHI__TABLE_LIST(PHI__FN, openapi, "openapi", "OpenAPI documents whose operations are tools.",
                 openapi_instance, "The documents.")
 
 /* ---- reading documents ---- */
@@ -66156,29 +66229,31 @@ static const phi__cfg_table *phi__table_tool_settings(void);
 
 static const phi__cfg_field phi__tool_settings_rows[] = {
     PHI__C_PLAIN(tool_settings, allowed_paths, TEXTS, PHI__CFG_PATH, "[]",
-                 "Files and directories that tools may use besides the workspace."),
+                 "Files and directories outside the workspace that tools may use, too."),
     PHI__C_LIST(
         tool_settings, deny_patterns, "null",
-        "Commands with one of these texts are refused (default: a few that destroy); no boundary."),
-    PHI__C_FLAG_IN(tool_settings, desc, unconfined,
-                   "Tools may use files outside of the workspace, too."),
+        "Texts of refused commands (default: a few destructive commands). This is no boundary."),
+    PHI__C_FLAG_IN(tool_settings, desc, unconfined, "Lets tools use files outside the workspace."),
     PHI__C_SECS(tool_settings, desc.bash_timeout_ms, "bash_timeout_secs", PHI__NO_LIMIT, "120",
-                "Seconds that a command may run."),
+                "Maximum number of seconds that a command may run."),
     PHI__C_SECS(tool_settings, desc.list_timeout_ms, "list_timeout_secs", PHI__NO_LIMIT, "10",
-                "Seconds of list_files."),
+                "Maximum number of seconds per call of list_files."),
     PHI__C_SECS(tool_settings, desc.search_timeout_ms, "search_timeout_secs", PHI__NO_LIMIT, "30",
-                "Seconds of search."),
-    PHI__C_U32_IN(tool_settings, desc, max_output_bytes, "262144",
-                  "Bytes that are kept of each stream of a command: its head and its tail."),
+                "Maximum number of seconds per call of search."),
+    PHI__C_U32_IN(
+        tool_settings, desc, max_output_bytes, "262144",
+        "Maximum bytes that are kept of each stream of a command: the head and the tail."),
     PHI__C_INT_IN(tool_settings, desc, max_bash_result_bytes, PHI__NO_LIMIT, 64, 4294967295,
-                  "32768", "Bytes of the result of a command that the model sees."),
+                  "32768", "Maximum bytes of a command's result that the model sees."),
     PHI__C_U32_IN(tool_settings, desc, max_read_bytes, "1048576",
-                  "Bytes of a file that read_file shows."),
-    PHI__C_U32_IN(tool_settings, desc, max_files, "200", "Files that list_files names."),
-    PHI__C_U32_IN(tool_settings, desc, max_matches, "50", "Matches that search shows."),
+                  "Maximum bytes of a file that read_file shows."),
+    PHI__C_U32_IN(tool_settings, desc, max_files, "200",
+                  "Maximum number of files that list_files names."),
+    PHI__C_U32_IN(tool_settings, desc, max_matches, "50",
+                  "Maximum number of matches that search shows."),
     PHI__C_CHOICE_IN(
         tool_settings, desc, search_with, phi__sec_tools_search, "\"automatic\"",
-        "The program that search runs; automatic: phi's own engine where files are confined.")};
+        "automatic: ripgrep; phi's own engine if files are confined or ripgrep is not installed.")};
 
 PHI__TABLE(tool_settings, "tool_settings", "Settings of the built-in tools.")
 
@@ -66276,13 +66351,14 @@ static const phi__cfg_table *phi__table_skills(void);
 static const phi__cfg_field phi__skills_rows[] = {
     PHI__C_PLAIN(
         skills, directories, TEXTS, PHI__CFG_PATH | PHI__REQUIRED, "[]",
-        "Directories of skills, each NAME/SKILL.md; a later one replaces skills of the same name."),
-    PHI__C_U32(skills, max_skills, "1000", "Skills at most."),
-    PHI__C_U32(skills, max_file_bytes, "1048576", "Bytes of a SKILL.md; a longer one is left out."),
-    PHI__C_U32(skills, max_read_bytes, "262144", "Bytes of one answer of read_skill."),
+        "Directories of skills (NAME/SKILL.md). A later one replaces skills of the same name."),
+    PHI__C_U32(skills, max_skills, "1000", "Maximum number of skills."),
+    PHI__C_U32(skills, max_file_bytes, "1048576",
+               "Maximum bytes of a SKILL.md file; phi leaves out longer files."),
+    PHI__C_U32(skills, max_read_bytes, "262144", "Maximum bytes of one answer of read_skill."),
     PHI__C_FLAG(skills, no_index, "Leaves the list of skills out of the system prompt.")};
 
-PHI__TABLE(skills, "skills", "Where skills are.")
+PHI__TABLE(skills, "skills", "The directories of skills, and limits.")
 
 static bool phi__sec_skill_is_listed(const phi_json *node, phi_str file) {
     phi_json_iter it = phi_json_each(phi_json_get(node, "directories"));
@@ -66577,38 +66653,47 @@ static const phi__cfg_table *phi__table_permission_rule(void);
 
 static const phi__cfg_field phi__permission_rule_rows[] = {
     PHI__C_NAMES(rule, rule.verdict, "verdict", CHOICE, PHI__REQUIRED, phi__sec_perm_verdicts,
-                 "null", "What happens to a call that the rule matches."),
+                 "null", "The verdict on calls that the rule matches."),
     PHI__C_TEXT_IN(rule, rule, tool, "A pattern of tool names: \"bash\", \"mcp_*\"."),
     PHI__C_TEXT_IN(rule, rule, command, "A pattern for each word of a command: \"git log *\"."),
-    PHI__C_TEXT_IN(rule, rule, with, "Words of the command, one of which must be there."),
-    PHI__C_TEXT_IN(rule, rule, without, "Words of the command, none of which may be there."),
-    PHI__C_TEXT_IN(rule, rule, piped, "Programs, one of which writes into the command."),
-    PHI__C_TEXT_IN(rule, rule, path, "A pattern of paths: \"./src/\" with \"**\" behind."),
-    PHI__C_TEXT_IN(rule, rule, host, "A pattern of the host of a URL."),
-    PHI__C_TEXT_IN(rule, rule, argument, "A member of the arguments, for `matches`."),
-    PHI__C_TEXT_IN(rule, rule, matches, "A pattern of its text."),
-    PHI__C_TEXT_IN(rule, rule, reason, "Why, for the model and the person who is asked."),
-    PHI__C_TEXT_IN(rule, rule, options, "The options that the command may have, and no other."),
+    PHI__C_TEXT_IN(rule, rule, with,
+                   "Words that the command must have. One of several alternatives is enough."),
+    PHI__C_TEXT_IN(rule, rule, without, "Words that the command must not have."),
+    PHI__C_TEXT_IN(rule, rule, piped,
+                   "Names of programs. The output of one of them must go to the command."),
+    PHI__C_TEXT_IN(rule, rule, path, "A pattern of paths, such as \"./src/\" followed by \"**\"."),
+    PHI__C_TEXT_IN(rule, rule, host, "A pattern of the URL's host."),
+    PHI__C_TEXT_IN(rule, rule, argument,
+                   "The name of an argument of the call; `matches` checks its text."),
+    PHI__C_TEXT_IN(rule, rule, matches,
+                   "A pattern of the text of `argument` (default: of all arguments as JSON)."),
+    PHI__C_TEXT_IN(rule, rule, reason,
+                   "The reason, shown to the model and to the person who is asked."),
+    PHI__C_TEXT_IN(rule, rule, options, "The only options that the command may have."),
     PHI__C_TEXT_IN(rule, rule, source,
-                   "A pattern of MCP servers whose tools are meant; \"\": phi's own.")};
+                   "A pattern of tool sources: MCP servers or \"openapi\"; \"\" matches the "
+                   "program's own tools.")};
 
-PHI__TABLE(permission_rule, "permissions.rules", "A rule: it matches where all of its fields do.")
+PHI__TABLE(permission_rule, "permissions.rules",
+           "A rule. It matches a call if all of its fields match.")
 
 static const phi__cfg_table *phi__table_permissions(void);
 
 static const phi__cfg_field phi__permissions_rows[] = {
-    PHI__C_CHOICE(permissions, mode, phi__sec_perm_modes, "\"default\"",
-                  "Rules before those of the file. Without it the file's rules are all there are, "
-                  "if it has any."),
-    PHI__C_CHOICE(permissions, otherwise, phi__sec_perm_verdicts, "\"ask\"",
-                  "What happens to calls that no rule matches."),
-    PHI__C_TABLES(permissions, rules, permission_rule, "Rules; their order has no meaning."),
-    PHI__C_TEXT(permissions, home, PHI__CFG_PATH, "The absolute path that ~ means: \"${HOME}\"."),
+    PHI__C_CHOICE(
+        permissions, mode, phi__sec_perm_modes, "\"default\"",
+        "Adds built-in rules before the file's (if mode is unset: only if the file has no rules)."),
+    PHI__C_CHOICE(
+        permissions, otherwise, phi__sec_perm_verdicts, "\"ask\"",
+        "The verdict on calls that no rule matches (default: the mode's, or ask without a mode)."),
+    PHI__C_TABLES(permissions, rules, permission_rule, "The rules. Their order does not matter."),
+    PHI__C_TEXT(permissions, home, PHI__CFG_PATH,
+                "The absolute path that ~ stands for, such as \"${HOME}\"."),
     PHI__C_PLAIN(permissions, shell_tools, TEXT, 0, "\"bash\"",
                  "A pattern of the tools that run shell commands.")};
 
 PHI__TABLE(permissions, "permissions",
-           "Which tool calls may run. Calls to ask about are denied where the program cannot ask.")
+           "Rules for tool calls. If a rule asks and the program cannot ask, the call is denied.")
 
 /* ---- the host's hooks, called after the rules ---- */
 
@@ -66741,13 +66826,14 @@ static const phi__cfg_table *phi__table_script(void);
 
 static const phi__cfg_field phi__script_rows[] = {
     PHI__C_TEXT_IN(script, script, command, "The program and its arguments."),
-    PHI__C_TEXT_IN(script, script, tool, "For calls of this tool alone."),
+    PHI__C_TEXT_IN(script, script, tool, "Limits the script to calls of this tool."),
     PHI__C_SECS(script, script.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
-                "Seconds that it may take."),
-    PHI__C_FLAG_IN(script, script, shell, "The command is a line for sh -c."),
-    PHI__C_CHOICE_IN(script, script, on_failure, phi__sec_script_failures, "null",
-                     "The verdict when it gives none.")};
-PHI__TABLE(script, "callbacks.script", "A script.")
+                "Maximum number of seconds that the script may run."),
+    PHI__C_FLAG_IN(script, script, shell, "Runs the command as a line of sh -c."),
+    PHI__C_CHOICE_IN(
+        script, script, on_failure, phi__sec_script_failures, "null",
+        "The verdict if the script fails (default: deny, or allow if it cannot be started).")};
+PHI__TABLE(script, "callbacks.script", "A script at a point of a run.")
 
 /* The code reads the values from the tree. The struct is needed only for the table. */
 typedef struct phi__cfg_callbacks {
@@ -66758,27 +66844,31 @@ typedef struct phi__cfg_callbacks {
 /* Keys, their points (0: no script is run), and their descriptions. */
 #define PHI__SEC_POINTS(X)                                                                         \
     X("before_loop", PHI_HOOK_BEFORE_LOOP,                                                         \
-      "Before a run; another exit code than 0 prevents it. A command, or a table "                 \
-      "(docs/scripts.md).")                                                                        \
-    X("after_loop", PHI_HOOK_AFTER_LOOP, "After a run.")                                           \
-    X("before_turn", PHI_HOOK_BEFORE_TURN, "Before a turn; another exit code ends the run.")       \
-    X("after_turn", PHI_HOOK_AFTER_TURN, "After a turn.")                                          \
+      "Runs before a run; an exit code other than 0 prevents the run.")                            \
+    X("after_loop", PHI_HOOK_AFTER_LOOP, "Runs after a run.")                                      \
+    X("before_turn", PHI_HOOK_BEFORE_TURN,                                                         \
+      "Runs before a turn; an exit code other than 0 ends the run.")                               \
+    X("after_turn", PHI_HOOK_AFTER_TURN, "Runs after a turn.")                                     \
     X("before_tool_execution", PHI_HOOK_BEFORE_TOOL,                                               \
-      "Before a tool call; another exit code denies it.")                                          \
-    X("after_tool_execution", PHI_HOOK_AFTER_TOOL, "After a tool call.")                           \
+      "Runs before a tool call; an exit code other than 0 denies the call.")                       \
+    X("after_tool_execution", PHI_HOOK_AFTER_TOOL, "Runs after a tool call.")                      \
     X("before_compaction_start", PHI_HOOK_BEFORE_COMPACTION,                                       \
-      "Before a compaction; another exit code prevents it.")                                       \
-    X("after_compaction_end", PHI_HOOK_AFTER_COMPACTION, "After a compaction.")                    \
-    X("on_error", PHI_HOOK_ON_ERROR, "After a model call has failed for good.")                    \
-    X("steering", PHI_HOOK_STEERING, "Its reply is a steering message.")                           \
-    X("follow_up", PHI_HOOK_FOLLOW_UP, "Its reply is a follow-up message.")                        \
-    X("filter", PHI_HOOK_FILTER, "Before a user's message is stored; it may refuse it.")           \
-    X("credential", PHI_HOOK_CREDENTIAL, "Its reply is the key of the next model call.")           \
-    X("before_task", PHI__SEC_SCRIPTS_TASK, "Ignored with a warning: it belongs to a recorder.")   \
-    X("after_task", PHI__SEC_SCRIPTS_TASK, "Ignored with a warning: it belongs to a recorder.")    \
+      "Runs before a compaction; an exit code other than 0 prevents the compaction.")              \
+    X("after_compaction_end", PHI_HOOK_AFTER_COMPACTION, "Runs after a compaction.")               \
+    X("on_error", PHI_HOOK_ON_ERROR, "Runs after a model call has failed for good.")               \
+    X("steering", PHI_HOOK_STEERING, "Replies with a steering message.")                           \
+    X("follow_up", PHI_HOOK_FOLLOW_UP, "Replies with a follow-up message.")                        \
+    X("filter", PHI_HOOK_FILTER,                                                                   \
+      "Runs before a user's message is stored; the script may refuse the message.")                \
+    X("credential", PHI_HOOK_CREDENTIAL, "Replies with the key of the next model call.")           \
+    X("before_task", PHI__SEC_SCRIPTS_TASK,                                                        \
+      "Ignored with a warning: this point belongs to a recorder.")                                 \
+    X("after_task", PHI__SEC_SCRIPTS_TASK,                                                         \
+      "Ignored with a warning: this point belongs to a recorder.")                                 \
     X("transform_context", PHI_HOOK_TRANSFORM_CONTEXT,                                             \
-      "For functions alone: ignored with a warning.")                                              \
-    X("convert_to_llm", PHI_HOOK_CONVERT_TO_LLM, "For functions alone: ignored with a warning.")
+      "Ignored with a warning: this point is for functions only.")                                 \
+    X("convert_to_llm", PHI_HOOK_CONVERT_TO_LLM,                                                   \
+      "Ignored with a warning: this point is for functions only.")
 
 #define PHI__SEC_ROW(key, point, text) PHI__C_TABLE_AS(callbacks, any, key, VALUE, 0, script, text),
 #define PHI__SEC_POINT(key, point, text) point,
@@ -66789,9 +66879,9 @@ static const uint32_t phi__sec_script_points[] = {PHI__SEC_POINTS(PHI__SEC_POINT
 #undef PHI__SEC_ROW
 #undef PHI__SEC_POINT
 #undef PHI__SEC_POINTS
-PHI__TABLE(callbacks, "callbacks",
-           "Programs that hear of a run as JSON and may stop it (docs/scripts.md). [hooks] takes "
-           "the same.")
+PHI__TABLE(
+    callbacks, "callbacks",
+    "Scripts at points of a run: each is a command or a table (docs/scripts.md). Same as [hooks].")
 
 typedef struct phi__sec_script_set {
     struct phi__sec_script_set *next;
@@ -66853,7 +66943,7 @@ static phi_status phi__sec_script_add(phi__cfg_ground *ground, phi__sec_script_s
 }
 
 /* Selects the scripts of an agent. Scripts for keys are for the server of the top agent's model.
-   A sub-agent gets only scripts that guard tools and, if it has no key of its own, scripts for
+   A sub-agent gets only scripts that guard tools and, if it has no key, scripts for
    keys. */
 static phi_status phi__sec_script_of(const phi__sec_script_state *s, const phi__cfg_making *making,
                                      phi_scripts_desc *desc) {
@@ -66937,22 +67027,22 @@ typedef struct phi__cfg_sections {
         PHI__C_TABLE_AS(sections, node, #key, TABLE, 0, key, text);                                \
     static const phi_config_section phi__in_##key = {#key, &phi__key_##key, space, begin, use, end};
 PHI__SECTION(tool_settings, NULL, phi__sec_tools_begin, phi__sec_tools_use, phi__sec_tools_end,
-             "Settings of built-in tools.")
+             "Settings of the built-in tools.")
 #ifndef PHI_NO_FILES
 PHI__SECTION(skills, NULL, phi__sec_skill_begin, phi__sec_skill_use, phi__sec_skill_end,
-             "Where skills are.")
+             "The directories of skills, and limits.")
 #endif
 PHI__SECTION(mcp, "mcp", phi__sec_mcp_begin, phi__sec_mcp_use, phi__sec_mcp_end, "MCP servers.")
 PHI__SECTION(openapi, "openapi", phi__sec_api_begin, phi__sec_api_use, phi__sec_api_end,
-             "OpenAPI documents.")
+             "OpenAPI documents whose operations are tools.")
 PHI__SECTION(permissions, NULL, phi__sec_perm_begin, phi__sec_perm_use, phi__sec_perm_end,
-             "Which tool calls may run.")
+             "Rules for tool calls.")
 #ifndef PHI_NO_PROCESS
 PHI__SECTION(callbacks, NULL, phi__sec_script_begin, phi__sec_script_use, phi__sec_script_end,
-             "Programs that are run at points of a run.")
+             "Scripts at points of a run.")
 
 static const phi__cfg_field phi__key_hooks =
-    PHI__C_TABLE_AS(sections, node, "hooks", TABLE, 0, callbacks, "As callbacks.");
+    PHI__C_TABLE_AS(sections, node, "hooks", TABLE, 0, callbacks, "The same as [callbacks].");
 static const phi_config_section phi__in_hooks = {"hooks", &phi__key_hooks, NULL, NULL, NULL, NULL};
 #endif
 
