@@ -70,7 +70,7 @@ PHI__FN phi_status phi__split_command(phi_arena *arena, const char *command,
 
 /* ---- the input of a script ---- */
 
-/* Returns the static name of a hook point, such as "before_loop". NULL: no script can run there. */
+/* Returns the static name of a hook point, such as "before_loop". "": no script can run there. */
 static const char *phi__talk_name(phi_hook_point point) {
     switch (point) {
     case PHI_HOOK_BEFORE_LOOP: return "before_loop";
@@ -92,7 +92,7 @@ static const char *phi__talk_name(phi_hook_point point) {
     case PHI_HOOK_AFTER_TOOL_UPDATE:
     case PHI_HOOK_QUESTION: break;
     }
-    return NULL;
+    return "";
 }
 
 /* Appends the member "arguments": as JSON if the arguments are valid JSON, else as a text. */
@@ -658,7 +658,7 @@ static phi_verdict phi__scripts_chain(phi_scripts *set, phi_hook *hook, bool ask
 static phi_verdict phi__scripts_hook(void *user_data, phi_hook *hook) {
     phi_scripts *set = (phi_scripts *)user_data;
     size_t first = phi__scripts_next(set, hook, 0);
-    if (first == SIZE_MAX || phi__talk_name(hook->point) == NULL)
+    if (first == SIZE_MAX || phi__talk_name(hook->point)[0] == '\0')
         return phi__scripts_chain(set, hook, false);
     if (hook->round > 0) return phi__scripts_chain(set, hook, true);
     if (phi__scripts_begin(set, hook, first)) {
