@@ -190,9 +190,8 @@ static phi_str phi__prob_line(phi__cfg_probs *problems, const phi_config_problem
 /* Returns the notation of a number that JSON cannot hold, such as "inf". NULL: JSON can hold it. */
 static const char *phi__raws_odd(const phi_json *node) {
     double d = phi_json_num(node, 0);
-    if (!phi_json_is(node, PHI_JSON_NUMBER) || (d >= -DBL_MAX && d <= DBL_MAX))
-        return NULL;
-    return d != d ? "nan" : d > 0 ? "inf" : "-inf";
+    if (!phi_json_is(node, PHI_JSON_NUMBER) || (d >= -DBL_MAX && d <= DBL_MAX)) return NULL;
+    return d > 0 ? "inf" : d < 0 ? "-inf" : "nan";
 }
 
 /* Returns a value as written in the file, without quotes. Empty for tables and arrays. */
