@@ -59,7 +59,8 @@ TSAN_TESTS = $(filter %_inbox.c %_threads.c, $(TEST_SRC))
 
 SRC := $(sort $(wildcard src/*/*.c))
 SUPPORT := $(sort $(wildcard tests/support/*.c))
-TEST_SRC := $(sort $(wildcard tests/*/test_*.c))
+# tests/windows/ is run by `make windows` alone
+TEST_SRC := $(filter-out tests/windows/%, $(sort $(wildcard tests/*/test_*.c)))
 PROG_SRC := $(sort $(wildcard tests/*/prog_*.c tests/interop/mcp/*.c))
 TEST_PY := $(sort $(wildcard tests/*/test_*.py))
 EXAMPLE_SRC := $(sort $(wildcard examples/*.c))
