@@ -27,7 +27,7 @@ typedef struct phi__side {
     size_t keys_done; /* bytes of `keys` that can be read: whole lines in line mode */
     bool keys_ended;  /* Ctrl+Z began a line */
     wchar_t half;     /* first half of a character's UTF-16, or 0 */
-    phi__fd echo;     /* the console's screen, or -1 */
+    phi__fd echo;     /* the console's screen, or 0 */
     char tail[4];     /* a console's output: the first bytes of a character */
     size_t tail_len;
 #endif
