@@ -111,8 +111,12 @@ static void phi__side_edit(phi__side *side, wchar_t unit, bool echo) {
     } else if (unit == 0x1A && keys->len == side->keys_done) {
         side->keys_ended = true;
     } else if (unit >= L' ' || unit == L'\t') {
+        wchar_t shown[2];
+        size_t n = 0;
+        if (side->half != 0) shown[n++] = side->half;
+        shown[n++] = unit;
         phi__side_put(side, unit);
-        if (echo) phi__side_show(side, &unit, 1);
+        if (echo && side->half == 0) phi__side_show(side, shown, n);
     }
 }
 
