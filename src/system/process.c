@@ -13,8 +13,17 @@
 
 /* ---- names of variables ---- */
 
+/* Windows does not distinguish capital letters in names. */
+static bool phi__spawn_same_letter(char a, char b) {
+#if defined(PHI__OS_WINDOWS)
+    return phi__lower(a) == phi__lower(b);
+#else
+    return a == b;
+#endif
+}
+
 PHI__FN bool phi__spawn_same_name(const char *a, const char *b) {
-    while (*a != '\0' && *a != '=' && *a == *b) {
+    while (*a != '\0' && *a != '=' && phi__spawn_same_letter(*a, *b)) {
         a++;
         b++;
     }
