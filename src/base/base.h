@@ -5,7 +5,7 @@
 #define PHI_BASE_BASE_H
 
 #if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
-#error "phi: C99 or newer is needed: compile with -std=c99"
+#error "phi: C99 or newer is needed: compile with -std=c99 (MSVC: /std:c11)"
 #endif
 
 #include <stdbool.h>
@@ -38,7 +38,9 @@
 #endif
 /* clang-format on */
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) /* "printf" there means the formats of an old C library, without %zu */
+#define PHI_PRINTF(format_index, first) __attribute__((format(gnu_printf, format_index, first)))
+#elif defined(__GNUC__)
 #define PHI_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
 #else
 #define PHI_PRINTF(format_index, first)
