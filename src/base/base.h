@@ -38,7 +38,7 @@
 #endif
 /* clang-format on */
 
-#if defined(__MINGW32__) /* "printf" there means the formats of an old C library, without %zu */
+#if defined(__MINGW32__) && !defined(__clang__) /* whose "printf" means formats without %zu */
 #define PHI_PRINTF(format_index, first) __attribute__((format(gnu_printf, format_index, first)))
 #elif defined(__GNUC__)
 #define PHI_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
