@@ -386,11 +386,11 @@ def job_stand_in(std, bits):
     folder = os.path.join(OUT, "msvc_include")
     os.makedirs(os.path.join(folder, "sys"), exist_ok=True)
     for name in MSVC_LACKS:
-        source(os.path.join("msvc_include", name), f'#ifdef _MSC_VER\n#error "MSVC has no <{name}>"\n#endif\n'
-               f"#include_next <{name}>\n")
+        source(os.path.join("msvc_include", name), f'#pragma GCC system_header\n#ifdef _MSC_VER\n#error "MSVC has no <{name}>"\n'
+               f"#else\n#include_next <{name}>\n#endif\n")
     source(os.path.join("msvc_include", "intrin.h"), "")  # clang has these intrinsics built in
     prefix = "".join(f"#include <{name}>\n" for name in MSVC_HAS) + "".join(f"#undef {name}\n" for name in NOT_MSVC) + \
-        "#define _MSC_VER 1940\n#define __STDC_NO_ATOMICS__ 1\n" + \
+        "#undef _M_X64\n#undef _M_IX86\n#undef _M_IX86_FP\n#define _MSC_VER 1940\n#define __STDC_NO_ATOMICS__ 1\n" + \
         ("#define _M_X64 100\n" if bits == 64 else "#define _M_IX86 600\n#define _M_IX86_FP 2\n") + \
         f"#pragma GCC poison {' '.join(NAMES_LACKED)}\n"
     before = source(tag("msvc", std, str(bits)) + "_before.h", prefix)
