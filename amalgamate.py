@@ -27,7 +27,8 @@ FRAGMENTS = ["base", "text", "io", "model", "wire", "codecs", "log", "persist", 
              "openapi", "sections", "trace"]
 # The interface of a room is room_in.h: no other internal header is included outside, but for these:
 # the system's own, and what codecs are written with.
-OPEN = {"io/os_in.h", "wire/codec_in.h"}
+OPEN = {"io/os_in.h", "io/windows_in.h", "wire/codec_in.h"}
+FOREIGN = {"WIN32_LEAN_AND_MEAN", "NOMINMAX"}  # macros that windows.h looks for; they stay defined
 TOOLS = FRAGMENTS.index("formats")  # from here on: phi_tools.h
 
 # A header, the header it includes, and its own fragments.
@@ -189,6 +190,8 @@ def body(path, text, header_macros, lines):
     """A file as it stands in a header: without our includes, its local macros undefined."""
     own = []
     for name in DEFINE.findall(text):
+        if name in FOREIGN:
+            continue
         if not re.match(r"_?_?PHI_", name) and not name.startswith("phi_"):
             raise Trouble(f"{path}: macro {name}: its name should start with PHI_ or PHI__")
         own.append(name)

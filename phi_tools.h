@@ -7711,11 +7711,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0x5f896f2c
+#if PHI__IMP_SYSTEM != 0xe3a52371
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0x5f896f2c
+#define PHI__IMP_SYSTEM 0xe3a52371
 
 /* ---- src/system/system_in.h ---- */
 
@@ -8100,7 +8100,7 @@ static bool phi__channel_over(phi__channel *c, phi_status status, int error) {
     char words[128] = "";
     if (c->over) return true;
     c->over = true;
-    if (error != 0) phi__posix_words(error, words, sizeof words);
+    if (error != 0) phi__os_words(error, words, sizeof words);
     c->in_callback = true;
     c->desc.ended(c->desc.ctx, status, words);
     return phi__channel_returned(c);
@@ -8307,7 +8307,7 @@ static int phi__path_part(phi__resolve *p, size_t n) {
 }
 
 static phi_status phi__path_refused(int error, phi__words *words) {
-    if (words != NULL) phi__posix_words(error, words->text, sizeof words->text);
+    if (words != NULL) phi__os_words(error, words->text, sizeof words->text);
     return error == ENOENT ? PHI_NOT_FOUND : PHI_IO;
 }
 
@@ -9351,7 +9351,7 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
         if (spawn.fds[i] >= 0) (void)close(spawn.fds[i]);
     if (error != 0) {
         status = phi__process_refusal(error, desc);
-        if (words_size > 0) phi__posix_words(error, words, words_size);
+        if (words_size > 0) phi__os_words(error, words, words_size);
     }
     if (status != PHI_OK) {
         /* No child exists yet. */
@@ -9721,7 +9721,7 @@ static bool phi__ordered_set_path(phi__ordered *tree, size_t from, const char *n
 }
 
 static phi_status phi__ordered_refused(phi__words *words) {
-    if (words != NULL) phi__posix_words(errno, words->text, sizeof words->text);
+    if (words != NULL) phi__os_words(errno, words->text, sizeof words->text);
     return errno == ENOMEM ? PHI_NO_MEMORY : PHI_IO;
 }
 
@@ -43475,11 +43475,11 @@ PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *o
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_SERVE
-#if PHI__IMP_SERVE != 0xeeb477ba
+#if PHI__IMP_SERVE != 0x44dac60f
 #error "phi: two versions of src/serve in one file"
 #endif
 #else
-#define PHI__IMP_SERVE 0xeeb477ba
+#define PHI__IMP_SERVE 0x44dac60f
 
 /* ---- src/serve/serve_in.h ---- */
 
@@ -44817,7 +44817,7 @@ PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi_
         bool refused = error == EADDRINUSE || error == EACCES || error == EADDRNOTAVAIL;
         bool no_memory = error == ENOMEM || error == ENOBUFS;
         status = refused ? PHI_REFUSED : no_memory ? PHI_NO_MEMORY : PHI_IO;
-        phi__posix_words(error, words, sizeof words);
+        phi__os_words(error, words, sizeof words);
     }
     if (status == PHI_OK) status = phi__io_watch(io, &s->watch, s->fd, PHI__READ);
     if (status == PHI_OK) {

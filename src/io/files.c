@@ -16,7 +16,7 @@ PHI__FN phi_status phi__files_refused(int error, phi__words *words) {
         (void)snprintf(words->text, sizeof words->text,
                        "It has become a symbolic link since it was checked");
     else if (words != NULL)
-        phi__posix_words(error, words->text, sizeof words->text);
+        phi__os_words(error, words->text, sizeof words->text);
     return error == ENOENT ? PHI_NOT_FOUND : error == ENOMEM ? PHI_NO_MEMORY : PHI_IO;
 }
 

@@ -7,6 +7,7 @@
 #define PHI_IO_IO_IN_H
 
 #include "base/base_in.h"
+#include "io/os_in.h"
 #include "io/transport.h"
 
 typedef struct phi__io phi__io;
@@ -25,25 +26,27 @@ typedef struct phi__words {
     char text[160]; /* terminated */
 } phi__words;
 
-/* An error that is not an errno value: a part of a checked path has become a link. */
+/* An error that is no error of the system: a part of a checked path has become a link. */
 enum { PHI__EXACT_LINK = -1 };
 
 typedef struct phi__file {
     phi_memory *memory;
-    int fd;
+    phi__fd fd;
     bool failed;       /* a write failed: the file must not be committed */
     bool has_temp;     /* the temporary file must be renamed or removed */
-    int dir;           /* directory of a replacement's two names; -1: none */
+    phi__fd dir;       /* POSIX: directory of a replacement's two names; -1: none */
     char *path, *temp; /* names of a replacement, in one block of memory */
     size_t bytes;      /* bytes of that block */
 } phi__file;
 
-/* Returns the status of an errno value or PHI__EXACT_LINK, and writes its message. */
+/* Returns the status of an error of the system or PHI__EXACT_LINK, and writes its message. */
 PHI__FN phi_status phi__files_refused(int error, phi__words *words);
 
+#if defined(PHI__OS_POSIX)
 /* Calls openat with close-on-exec, and again if a signal interrupted the call. Returns -1 and sets
    errno on failure. */
 PHI__FN int phi__files_open(int dir, const char *path, int flags, unsigned mode);
+#endif
 
 /* Makes a file object without a descriptor. NULL: no memory. */
 PHI__FN phi__file *phi__files_new(phi_memory *memory);
@@ -404,13 +407,16 @@ PHI__FN void phi__inbox_publish(struct phi__inbox_record *record, bool keep);
 PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out);
 PHI__FN void phi__inbox_drop(phi__inbox *inbox);
 #if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES) || !defined(PHI_NO_LISTEN)
-/* Writes the system's message for an errno value, terminated. Thread-safe. */
-PHI__FN void phi__posix_words(int error, char *out, size_t size);
+/* Writes the message for an error of the system (an errno value, or one of GetLastError),
+   terminated. Thread-safe. */
+PHI__FN void phi__os_words(int error, char *out, size_t size);
 
+#if defined(PHI__OS_POSIX)
 /* Writes up to n bytes with one call. SIGPIPE and SIGXFSZ are blocked on this thread, and consumed
    if the write caused them. The process's signal handlers are not changed. Returns 0 or an errno
    value (EAGAIN: no room). */
 PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote);
+#endif
 #endif
 
 #endif

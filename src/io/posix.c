@@ -8,6 +8,7 @@
 #include "io/os_in.h"
 #include "io/wake_in.h"
 
+#if defined(PHI__OS_POSIX)
 #if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES) || !defined(PHI_NO_LISTEN)
 
 #include <errno.h>
@@ -17,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-PHI__FN void phi__posix_words(int error, char *out, size_t size) {
+PHI__FN void phi__os_words(int error, char *out, size_t size) {
 #if defined(__GLIBC__) && defined(_GNU_SOURCE)
     char room[128];
     const char *words = strerror_r(error, room, sizeof room); /* GNU: may not use `room` */
@@ -72,9 +73,7 @@ PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote)
 
 #endif
 
-/* ---- clocks and random bytes on POSIX systems ---- */
-
-#if defined(PHI__OS_POSIX)
+/* ---- clocks and random bytes ---- */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -140,14 +139,7 @@ PHI__FN void phi__clock_random(void *out, size_t len) {
         size_t n = phi__clock_kernel_random(at, len);
         if (n == 0) n = phi__clock_device_random(at, len);
         if (n == 0) {
-            uint64_t x = phi__clock_us() ^ ((uint64_t)getpid() << 40) ^ (uint64_t)(uintptr_t)at ^
-                         (uint64_t)phi__clock_wall_ms() * 0x9E3779B97F4A7C15u;
-            for (size_t i = 0; i < len; i++) { /* the generator splitmix64 */
-                uint64_t z = (x += 0x9E3779B97F4A7C15u);
-                z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-                z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-                at[i] = (char)(unsigned char)((z ^ (z >> 31)) & 0xFF);
-            }
+            phi__clock_mix((unsigned char *)at, len, (uint64_t)getpid());
             n = len;
         }
         at += n;
@@ -155,11 +147,7 @@ PHI__FN void phi__clock_random(void *out, size_t len) {
     }
 }
 
-#endif
-
 /* ---- the wake-up: an eventfd on Linux, a pipe elsewhere ---- */
-
-#if defined(PHI__OS_POSIX)
 
 #if defined(PHI__OS_LINUX)
 #include <sys/eventfd.h>

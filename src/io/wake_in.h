@@ -9,10 +9,13 @@
 #include "io/io_in.h"
 
 typedef struct phi__wake {
-    intptr_t read_fd, write_fd; /* one eventfd, or both ends of a pipe; -1 if not open */
+    intptr_t read_fd, write_fd; /* one eventfd or socket, or both ends of a pipe; -1: not open */
     PHI__ATOMIC(int) signalled;
     intptr_t process; /* the process that opened it */
 } phi__wake;
+
+/* Fills `out` with bytes made of clocks, addresses and the process's number: not secret. */
+PHI__FN void phi__clock_mix(unsigned char *out, size_t len, uint64_t process);
 
 PHI__FN phi_status phi__wake_open(phi__wake *wake);
 PHI__FN void phi__wake_close(phi__wake *wake);  /* may be called if not open */

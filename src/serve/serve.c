@@ -723,7 +723,7 @@ PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi_
         bool refused = error == EADDRINUSE || error == EACCES || error == EADDRNOTAVAIL;
         bool no_memory = error == ENOMEM || error == ENOBUFS;
         status = refused ? PHI_REFUSED : no_memory ? PHI_NO_MEMORY : PHI_IO;
-        phi__posix_words(error, words, sizeof words);
+        phi__os_words(error, words, sizeof words);
     }
     if (status == PHI_OK) status = phi__io_watch(io, &s->watch, s->fd, PHI__READ);
     if (status == PHI_OK) {

@@ -91,7 +91,7 @@ static bool phi__channel_over(phi__channel *c, phi_status status, int error) {
     char words[128] = "";
     if (c->over) return true;
     c->over = true;
-    if (error != 0) phi__posix_words(error, words, sizeof words);
+    if (error != 0) phi__os_words(error, words, sizeof words);
     c->in_callback = true;
     c->desc.ended(c->desc.ctx, status, words);
     return phi__channel_returned(c);

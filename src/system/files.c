@@ -63,7 +63,7 @@ static int phi__path_part(phi__resolve *p, size_t n) {
 }
 
 static phi_status phi__path_refused(int error, phi__words *words) {
-    if (words != NULL) phi__posix_words(error, words->text, sizeof words->text);
+    if (words != NULL) phi__os_words(error, words->text, sizeof words->text);
     return error == ENOENT ? PHI_NOT_FOUND : PHI_IO;
 }
 

@@ -665,7 +665,7 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
         if (spawn.fds[i] >= 0) (void)close(spawn.fds[i]);
     if (error != 0) {
         status = phi__process_refusal(error, desc);
-        if (words_size > 0) phi__posix_words(error, words, words_size);
+        if (words_size > 0) phi__os_words(error, words, words_size);
     }
     if (status != PHI_OK) {
         /* No child exists yet. */

@@ -300,7 +300,7 @@ static bool phi__ordered_set_path(phi__ordered *tree, size_t from, const char *n
 }
 
 static phi_status phi__ordered_refused(phi__words *words) {
-    if (words != NULL) phi__posix_words(errno, words->text, sizeof words->text);
+    if (words != NULL) phi__os_words(errno, words->text, sizeof words->text);
     return errno == ENOMEM ? PHI_NO_MEMORY : PHI_IO;
 }
 
