@@ -69,8 +69,12 @@ static int phi__poller_filter(phi__poller *poller, intptr_t fd, int filter, int 
 static int phi__poller_add(phi__poller *poller, intptr_t fd, int filter, uint32_t key) {
     int error = phi__poller_filter(poller, fd, filter, EV_ADD, 0, key);
 #if defined(EVFILT_USER)
-    if (error == EPIPE && filter == (int)EVFILT_WRITE)
-        error = phi__poller_filter(poller, fd, (int)EVFILT_USER, EV_ADD, NOTE_TRIGGER, key);
+    if (error == EPIPE && filter == (int)EVFILT_WRITE) {
+        error = phi__poller_filter(poller, fd, (int)EVFILT_USER, EV_ADD, 0, key);
+        /* a trigger in the call that adds the event is lost on FreeBSD */
+        if (error == 0)
+            error = phi__poller_filter(poller, fd, (int)EVFILT_USER, 0, NOTE_TRIGGER, key);
+    }
 #endif
     return error;
 }
@@ -85,18 +89,15 @@ static void phi__poller_drop(phi__poller *poller, intptr_t fd, int filter) {
     (void)error;
 }
 
-/* Adds every wanted filter, even one that was there: a descriptor that was closed and opened again
-   has lost it. */
 PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was, int want,
                                       uint32_t key) {
-    int gone = was & ~want, error = 0;
+    int added = want & ~was, gone = was & ~want, error = 0;
     if ((gone & PHI__READ) != 0) phi__poller_drop(poller, fd, (int)EVFILT_READ);
     if ((gone & PHI__WRITE) != 0) phi__poller_drop(poller, fd, (int)EVFILT_WRITE);
-    if ((want & PHI__READ) != 0) error = phi__poller_add(poller, fd, (int)EVFILT_READ, key);
-    if (error == 0 && (want & PHI__WRITE) != 0) {
+    if ((added & PHI__READ) != 0) error = phi__poller_add(poller, fd, (int)EVFILT_READ, key);
+    if (error == 0 && (added & PHI__WRITE) != 0) {
         error = phi__poller_add(poller, fd, (int)EVFILT_WRITE, key);
-        if (error != 0 && (want & ~was & PHI__READ) != 0)
-            phi__poller_drop(poller, fd, (int)EVFILT_READ);
+        if (error != 0 && (added & PHI__READ) != 0) phi__poller_drop(poller, fd, (int)EVFILT_READ);
     }
     if (error == 0) return PHI_OK;
     return error == ENOMEM ? PHI_NO_MEMORY : error == EBADF ? PHI_BAD_ARG : PHI_IO;
