@@ -38,7 +38,8 @@
 #endif
 /* clang-format on */
 
-#if defined(__MINGW32__) && !defined(__clang__) /* whose "printf" means formats without %zu */
+/* here "printf" is that of msvcrt; C99 programs get the standard one */
+#if defined(__MINGW32__) && !defined(__clang__)
 #define PHI_PRINTF(format_index, first) __attribute__((format(gnu_printf, format_index, first)))
 #elif defined(__GNUC__)
 #define PHI_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))

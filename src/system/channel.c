@@ -128,7 +128,7 @@ static int phi__channel_send(phi__channel *c) {
         if (!phi__channel_ready(c, 1)) return 0;
         error = phi__outgoing_write(&c->out, c->desc.out_fd, PHI__CHANNEL_PIECE);
     }
-    return error == EAGAIN ? 0 : error;
+    return error == PHI__STREAM_LATER ? 0 : error;
 }
 
 /* Writes queued bytes. False: the channel is gone. */
