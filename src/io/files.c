@@ -14,6 +14,7 @@
 
 PHI__FN phi_status phi__files_refused(int error, phi__words *words) {
     if (error == PHI__FILES_NO_MEMORY) error = ENOMEM;
+    if (error == PHI__FILES_TOO_LONG) error = ENAMETOOLONG;
     if (words != NULL && error == PHI__EXACT_LINK)
         (void)snprintf(words->text, sizeof words->text,
                        "It has become a symbolic link since it was checked");

@@ -19,6 +19,7 @@ enum { PHI__SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE }
 
 PHI__FN phi_status phi__files_refused(int error, phi__words *words) {
     if (error == PHI__FILES_NO_MEMORY) error = ERROR_NOT_ENOUGH_MEMORY;
+    if (error == PHI__FILES_TOO_LONG) error = PHI__PATH_LONG;
     if (words != NULL && error == PHI__EXACT_LINK)
         (void)snprintf(words->text, sizeof words->text,
                        "It has become a symbolic link since it was checked");

@@ -32,7 +32,7 @@ PHI__FN bool phi__path_absolute(phi_str path);
 /* Returns the part of a path that the system looks up. On Windows, a stream's name and dots and
    blanks at the end are removed: "a.txt. ", "a.txt::$DATA" and "a.txt" are one file. Elsewhere the
    part itself. */
-PHI__FN phi_str phi__path_part(phi_str part);
+PHI__FN phi_str phi__path_looked_up(phi_str part);
 
 enum { PHI__PATH_BYTES = 4096 }; /* bytes of a path, with the terminator */
 
@@ -85,8 +85,9 @@ typedef struct phi__words {
 /* Errors that are no errors of the system. phi__files_refused knows them. Windows has more of them:
    phi__path_fault. */
 enum {
-    PHI__EXACT_LINK = -1,     /* a part of a checked path has become a link */
-    PHI__FILES_NO_MEMORY = -2 /* the allocator refused */
+    PHI__EXACT_LINK = -1,      /* a part of a checked path has become a link */
+    PHI__FILES_NO_MEMORY = -2, /* the allocator refused */
+    PHI__FILES_TOO_LONG = -3   /* the path is too long */
 };
 
 typedef struct phi__file {

@@ -8,7 +8,7 @@ PHI__FN bool phi__path_is_slash(char c) { return phi__windows_is_slash(c); }
 
 PHI__FN bool phi__path_absolute(phi_str path) { return phi__windows_absolute(path); }
 
-PHI__FN phi_str phi__path_part(phi_str part) { return phi__windows_looked_up(part); }
+PHI__FN phi_str phi__path_looked_up(phi_str part) { return phi__windows_looked_up(part); }
 
 #else
 
@@ -16,7 +16,7 @@ PHI__FN bool phi__path_is_slash(char c) { return c == '/'; }
 
 PHI__FN bool phi__path_absolute(phi_str path) { return path.len > 0 && path.at[0] == '/'; }
 
-PHI__FN phi_str phi__path_part(phi_str part) { return part; }
+PHI__FN phi_str phi__path_looked_up(phi_str part) { return part; }
 
 #endif
 
