@@ -40,9 +40,13 @@ PHI__FN phi_status phi__files_refused(int error, phi__words *words) {
 /* ---- paths ---- */
 
 PHI__FN int phi__wide_resolved(const char *path, wchar_t out[PHI__WIDE_PATH]) {
+    char normal[PHI__PATH_BYTES];
     bool share = path[0] == '/';
     const wchar_t *head = share ? L"\\\\?\\UNC" : L"\\\\?\\";
     size_t n = wcslen(head);
+    int fault = phi__windows_path(NULL, phi_str_of(path), normal);
+    if (fault != 0) return fault;
+    if (strcmp(path, normal) != 0) return PHI__PATH_RELATIVE; /* not resolved */
     memcpy(out, head, n * sizeof *head);
     /* one slash of "//server" follows "UNC" */
     if (!phi__wide(phi_str_of(path + (share ? 1 : 0)), out + n, PHI__WIDE_PATH - n))

@@ -39,7 +39,8 @@ enum { PHI__WIDE_PATH = PHI__PATH_BYTES + 16 };
    ERROR_BAD_PATHNAME if it names a device (NUL, COM1, \\.\...) or a stream of a file (a:b). */
 PHI__FN int phi__wide_path(const char *path, wchar_t out[PHI__WIDE_PATH]);
 
-/* Converts a resolved path, whose style phi__windows_path writes, and changes nothing else. */
+/* Converts a resolved path, in the style that phi__windows_path writes, to what Windows opens. Any
+   other path is refused, because Windows would take it as it is. */
 PHI__FN int phi__wide_resolved(const char *path, wchar_t out[PHI__WIDE_PATH]);
 
 /* Writes the resolved path of an open file, as the system reports it: long names, their case on the
