@@ -77,7 +77,7 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-.PHONY: all help demo live openapi schema interop test check coverage mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean \
+.PHONY: all help demo live openapi schema interop windows test check coverage mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean \
         format \
         objects programs example-programs one always
 .DELETE_ON_ERROR:
@@ -95,6 +95,7 @@ help:
 	@echo 'make interop    against packages of npm, PyPI and Go (node 20, Python 3.11, go); LLAMA=1: llama.cpp, too'
 	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
 	@echo 'make check      stale headers, layers, formatting, every dialect and compiler'
+	@echo 'make windows    builds all for Windows with mingw-w64 and runs the tests under Wine (T=tests/base: some of them)'
 	@echo 'make mutants M="src/loop/tools.c --count 50"   which statements no test would miss (scripts/mutants.py)'
 	@echo 'make callgrind OLD=rev   instructions of the benchmark programs, at an older revision and now (scripts/callgrind.py)'
 	@echo 'make one T=tests/base/test_arena.c   one test program, whatever else does not compile'
@@ -223,6 +224,11 @@ live:
 
 interop:
 	@MAKE="$(MAKE)" CC="$(CC)" LLAMA="$(LLAMA)" $(PYTHON) scripts/interop.py $(PARTS)
+
+# BITS: 64 or 32 alone; T: files or folders of tests.
+windows:
+	@scripts/deps.sh windows
+	@CC="$(CC)" WARN="$(WARN)" PYTHON="$(PYTHON)" $(PYTHON) scripts/windows.py $(BITS:%=--bits %) $(T)
 
 # ---- tests ----
 

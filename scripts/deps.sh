@@ -1,5 +1,5 @@
 #!/bin/sh
-# Looks for what the named groups need (demo test check coverage bench fuzz), by looking at the tools and headers
+# Looks for what the named groups need (demo test check coverage bench fuzz windows), by looking at the tools and headers
 # themselves. All there: silent, and no package manager is called. Else one line says what is missing and
 # what installs it: apt-get or brew; pip, into build/venv, for Python modules where that is not apt-get.
 set -eu
@@ -103,6 +103,16 @@ needs_fuzz() {
     needs_common
     need clang llvm have clang
     if have clang >/dev/null; then need "libclang-rt-$(clang_major)-dev" llvm fuzzer; fi
+}
+# Debian's wine32 is of another architecture, so it is not asked for: without it, 32 bits are built and not run.
+needs_windows() {
+    if runs_python 2>/dev/null; then need_module python3-aiohttp aiohttp; else add packages python3; fi
+    need gcc-mingw-w64-x86-64 mingw-w64 have x86_64-w64-mingw32-gcc
+    need gcc-mingw-w64-i686 mingw-w64 have i686-w64-mingw32-gcc
+    need wine wine-stable have wine
+    need wine64 wine-stable have wineserver
+    need cmake cmake have cmake
+    need cargo rust have cargo
 }
 needs_bench() {
     need g++ gcc have g++

@@ -38,7 +38,9 @@
 #endif
 /* clang-format on */
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) /* here "printf" is that of msvcrt; C99 programs get the standard one */
+#define PHI_PRINTF(format_index, first) __attribute__((format(gnu_printf, format_index, first)))
+#elif defined(__GNUC__)
 #define PHI_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
 #else
 #define PHI_PRINTF(format_index, first)

@@ -5,8 +5,8 @@
 #include "formats/formats_in.h"
 #include "wire/wire_in.h"
 
+#include <float.h>
 #include <stdio.h>
-#include <math.h>
 #include <stdlib.h>
 
 const phi__cfg_field *phi__fields_at(const phi__cfg_table *table, size_t i) {
@@ -190,8 +190,8 @@ static phi_str phi__prob_line(phi__cfg_probs *problems, const phi_config_problem
 /* Returns the notation of a number that JSON cannot hold, such as "inf". NULL: JSON can hold it. */
 static const char *phi__raws_odd(const phi_json *node) {
     double d = phi_json_num(node, 0);
-    if (!phi_json_is(node, PHI_JSON_NUMBER) || isfinite(d)) return NULL;
-    return isnan(d) ? "nan" : d > 0 ? "inf" : "-inf";
+    if (!phi_json_is(node, PHI_JSON_NUMBER) || (d >= -DBL_MAX && d <= DBL_MAX)) return NULL;
+    return d > 0 ? "inf" : d < 0 ? "-inf" : "nan";
 }
 
 /* Returns a value as written in the file, without quotes. Empty for tables and arrays. */

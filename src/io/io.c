@@ -455,6 +455,8 @@ PHI__FN void phi__io_random(phi__io *io, void *out, size_t len) {
         phi__clock_random(out, len);
 }
 
+PHI__FN phi__poller *phi__io_poller(const phi__io *io) { return io->poller; }
+
 PHI__FN intptr_t phi__io_fd(const phi__io *io) {
     return io->poller != NULL ? phi__poller_fd(io->poller) : -1;
 }

@@ -1,5 +1,5 @@
-/* poller_in.h - reports which descriptors are ready, with epoll, kqueue or poll, chosen at build
-   time, or with the host's loop.
+/* poller_in.h - reports which descriptors are ready, with epoll, kqueue, AFD or poll, chosen at
+   build time, or with the host's loop.
 
    A descriptor is identified by the key that its owner gave it. The poller is level-triggered. An
    error or a hang-up counts as ready for reading and writing. */
@@ -16,6 +16,9 @@ typedef struct phi__poller_event {
     uint32_t key;
     int have; /* PHI__READ, PHI__WRITE */
 } phi__poller_event;
+
+/* Returns the poller of an io; NULL with a host's loop. */
+PHI__FN phi__poller *phi__io_poller(const phi__io *io);
 
 PHI__FN phi_status phi__poller_new(phi_memory *memory, phi__poller **out);
 PHI__FN void phi__poller_free(phi__poller *poller); /* NULL is allowed */

@@ -1,12 +1,7 @@
 /* mock_server.c - see mock_server.h. */
 #include "support/mock_server.h"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "support/os.h"
 
 enum { MOCK_OPTIONS = 24 };
 
@@ -14,48 +9,17 @@ mock_server mock = {-1, -1, 0};
 
 /* ---- the process ---- */
 
-static bool mock__pipe(int *fds) {
-    if (pipe(fds) != 0) return false;
-    (void)fcntl(fds[0], F_SETFD, FD_CLOEXEC); /* no tool that a test runs may hold them open */
-    (void)fcntl(fds[1], F_SETFD, FD_CLOEXEC);
-    return true;
-}
-
-/* The grandchild becomes the server: the harness looks for children that tests have left. */
-static void mock__become(const char *script, int in, int out, const char *const *options) {
+static bool mock__spawn(mock_server *server, const char *script, const char *const *options) {
     const char *python = getenv("PYTHON"), *args[MOCK_OPTIONS + 5];
     size_t n = 0;
-    pid_t pid = fork();
-    if (pid != 0) _exit(pid > 0 ? 0 : 1);
-    (void)dup2(in, 0);
-    (void)dup2(out, 1);
     args[n++] = python != NULL && python[0] != '\0' ? python : "/usr/bin/python3";
     args[n++] = script;
     args[n++] = "--port";
     args[n++] = "0";
     while (options != NULL && *options != NULL && n < MOCK_OPTIONS + 4) args[n++] = *options++;
     args[n] = NULL;
-    (void)execvp(args[0], (char *const *)(uintptr_t)args);
-    _exit(127);
-}
-
-static bool mock__spawn(mock_server *server, const char *script, const char *const *options) {
-    int in[2], out[2], status = 0;
-    pid_t pid;
-    if (!mock__pipe(in)) return false;
-    if (!mock__pipe(out)) {
-        (void)close(in[0]);
-        (void)close(in[1]);
-        return false;
-    }
     fflush(stdout);
-    pid = fork();
-    if (pid == 0) mock__become(script, in[0], out[1], options);
-    (void)close(in[0]);
-    (void)close(out[1]);
-    server->to = in[1];
-    server->from = out[0];
-    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+    return test_os_spawn(args, &server->to, &server->from);
 }
 
 /* "listening 127.0.0.1 PORT\n" */
@@ -63,7 +27,7 @@ static int mock__read_port(int fd) {
     char line[80];
     size_t n = 0;
     int port = 0;
-    while (n + 1 < sizeof line && read(fd, line + n, 1) == 1 && line[n] != '\n') n++;
+    while (n + 1 < sizeof line && test_os_read(fd, line + n, 1) == 1 && line[n] != '\n') n++;
     line[n] = '\0';
     return sscanf(line, "listening %*s %d", &port) == 1 ? port : 0;
 }
@@ -83,9 +47,9 @@ bool mock_start(mock_server *server, const char *const *options) {
 
 void mock_stop(mock_server *server) {
     char rest[256];
-    if (server->to >= 0) (void)close(server->to);
-    while (server->from >= 0 && read(server->from, rest, sizeof rest) > 0) continue;
-    if (server->from >= 0) (void)close(server->from);
+    if (server->to >= 0) test_os_finish(server->to);
+    while (server->from >= 0 && test_os_read(server->from, rest, sizeof rest) > 0) continue;
+    if (server->from >= 0) test_os_close(server->from);
     server->to = server->from = -1;
     server->port = 0;
 }
@@ -94,9 +58,9 @@ void mock_stop(mock_server *server) {
 
 static char *mock__read_all(int fd) {
     size_t cap = 1 << 16, n = 0;
-    ssize_t got;
+    long got;
     char *text = (char *)malloc(cap);
-    while (text != NULL && (got = read(fd, text + n, cap - n - 1)) > 0) {
+    while (text != NULL && (got = test_os_read(fd, text + n, cap - n - 1)) > 0) {
         n += (size_t)got;
         if (cap - n > 4096) continue;
         cap *= 2;
@@ -108,17 +72,11 @@ static char *mock__read_all(int fd) {
 }
 
 char *mock_ask_at(int port, const char *method, const char *path) {
-    struct sockaddr_in address;
     char request[300], *answer, *body, *out = NULL;
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    int fd = test_os_connect(port);
     int n = snprintf(request, sizeof request,
                      "%s %s HTTP/1.0\r\nHost: mock\r\nContent-Length: 0\r\n\r\n", method, path);
-    memset(&address, 0, sizeof address);
-    address.sin_family = AF_INET;
-    address.sin_port = htons((uint16_t)port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (CHECK(connect(fd, (struct sockaddr *)&address, sizeof address) == 0) &&
-        CHECK(write(fd, request, (size_t)n) == n)) {
+    if (CHECK(fd >= 0) && CHECK(test_os_write(fd, request, (size_t)n) == n)) {
         answer = mock__read_all(fd);
         body = strstr(answer, "\r\n\r\n");
         if (CHECK(body != NULL)) {
@@ -127,7 +85,7 @@ char *mock_ask_at(int port, const char *method, const char *path) {
         } else
             free(answer);
     }
-    (void)close(fd);
+    if (fd >= 0) test_os_close(fd);
     return out;
 }
 

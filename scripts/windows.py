@@ -1,0 +1,420 @@
+#!/usr/bin/env python3
+"""phi for Windows, built with mingw-w64 and run with Wine: `make windows`.
+
+    windows.py [--bits 64|32] [--build-only] [NAME...]    all tests, or files and folders such as tests/base
+
+1. libcurl is built from the sources that the crate curl-sys brings: static, with Schannel, HTTP/1 alone. Once a version;
+   only that needs the network.
+2. src/, tests/support/ and the test programs are compiled with phi's warnings as errors, for 64 and for 32 bits.
+3. The programs run under Wine. One that needs a server connects to the launcher of this script, which starts the server
+   outside of Wine (tests/support/os.h).
+
+tests/windows.txt says which programs and tests are left out, and why. They are tried all the same: an entry that is not
+true any more fails the run, as a failed test does. Everything is in build/windows; WINEPREFIX names another Wine prefix."""
+import argparse
+import concurrent.futures
+import glob
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+sys.dont_write_bytecode = True
+import run_tests  # noqa: E402
+
+WORK = "build/windows"
+CRATE = "0.4.91"  # of curl-sys: curl 8.22
+TRIPLES = {64: "x86_64-w64-mingw32", 32: "i686-w64-mingw32"}
+PROCESSORS = {64: "x86_64", 32: "x86"}
+JOBS = min(2, os.cpu_count() or 2)
+SECONDS = 180       # for one program
+SECONDS_LEFT = 30   # for one that is left out
+CACHE = ["ccache"] if os.environ.get("CC", "").startswith("ccache ") else []
+WARN = (os.environ.get("WARN") or "-Wall -Wextra").split() + ["-Werror"]
+# Windows 10, for which curl is built, too.
+COMMON = ["-D_WIN32_WINNT=0x0A00", "-DCURL_STATICLIB", "-DPHI__FN=", "-DPHI__TESTED", "-DPHI__PROCESS_LAST_MS=5000", "-Isrc",
+          "-Itests"]
+FLAGS_SRC = ["-std=c99", "-O1", "-g1", "-DPHI__SEGMENT_BYTES=512"]
+# GNU: with the names of POSIX that the C library has.
+FLAGS_TEST = ["-std=gnu99", "-O0", "-g1", "-include", "tests/support/posix_on_windows.h"]
+LIBS = ["-lws2_32", "-lbcrypt", "-lcrypt32", "-lsecur32", "-liphlpapi", "-ladvapi32", "-lnormaliz", "-lm", "-lpthread"]
+CURL_OFF = ("BUILD_CURL_EXE BUILD_SHARED_LIBS BUILD_LIBCURL_DOCS BUILD_MISC_DOCS ENABLE_CURL_MANUAL BUILD_TESTING "
+            "BUILD_EXAMPLES CURL_USE_LIBPSL CURL_USE_LIBSSH2 CURL_ZLIB CURL_BROTLI CURL_ZSTD USE_NGHTTP2 USE_LIBIDN2 "
+            "USE_WIN32_IDN CURL_USE_PKGCONFIG CURL_USE_CMAKECONFIG").split()
+CURL_ON = "BUILD_STATIC_LIBS CURL_DISABLE_INSTALL HTTP_ONLY CURL_USE_SCHANNEL ENABLE_THREADED_RESOLVER".split()
+
+
+class GiveUp(Exception):
+    pass
+
+
+def quiet(log, command, words, cwd=ROOT, **env):
+    """Runs it with its output in a log; a failure says where that is."""
+    with open(os.path.join(ROOT, log), "w", encoding="utf-8") as file:
+        done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
+                              env={**os.environ, **env}, check=False)
+    if done.returncode != 0:
+        raise GiveUp(f"{words}: see {log}")
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def read(path):
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+# ---- libcurl ----
+
+def curl_source():
+    """The folder of libcurl's sources, out of the crate."""
+    scratch = f"{WORK}/fetch"
+    if read(f"{scratch}/version") != CRATE:
+        print(f"windows: cargo fetches libcurl's sources into {scratch}")
+        shutil.rmtree(scratch, ignore_errors=True)
+        os.makedirs(scratch)
+        write(f"{scratch}/lib.rs", "")
+        write(f"{scratch}/Cargo.toml", '[package]\nname = "fetch"\nversion = "0.1.0"\nedition = "2021"\n[lib]\npath = "lib.rs"\n'
+              f'[dependencies]\ncurl-sys = {{ version = "={CRATE}", default-features = false }}\n[workspace]\n')
+        quiet(f"{WORK}/log_fetch", ["cargo", "vendor", "-q", "vendor"], "the crate curl-sys could not be fetched", cwd=scratch)
+        # The crate leaves out a folder that CMake asks for.
+        os.makedirs(f"{scratch}/vendor/curl-sys/curl/docs", exist_ok=True)
+        write(f"{scratch}/vendor/curl-sys/curl/docs/CMakeLists.txt", "")
+        write(f"{scratch}/version", CRATE)
+    return f"{scratch}/vendor/curl-sys/curl"
+
+
+def curl(bits):
+    """The folder of libcurl for so many bits."""
+    triple, out, build, log = TRIPLES[bits], f"{WORK}/curl-{bits}", f"{WORK}/curl-build-{bits}", f"{WORK}/log_curl_{bits}"
+    if read(f"{out}/version") == CRATE:
+        return out
+    source = curl_source()
+    print(f"windows: CMake builds libcurl for {bits} bits in {out}")
+    for folder in (out, build):
+        shutil.rmtree(folder, ignore_errors=True)
+    quiet(log, ["cmake", "-S", source, "-B", build, "-DCMAKE_SYSTEM_NAME=Windows", "-DCMAKE_BUILD_TYPE=Release",
+                f"-DCMAKE_SYSTEM_PROCESSOR={PROCESSORS[bits]}", f"-DCMAKE_C_COMPILER={triple}-gcc",
+                f"-DCMAKE_RC_COMPILER={triple}-windres", "-DCMAKE_C_FLAGS=-D_WIN32_WINNT=0x0A00",
+                *[f"-D{name}=OFF" for name in CURL_OFF], *[f"-D{name}=ON" for name in CURL_ON]], "libcurl cannot be configured")
+    quiet(log, ["cmake", "--build", build, f"-j{JOBS}"], "libcurl does not compile")
+    shutil.copytree(f"{source}/include/curl", f"{out}/include/curl")
+    os.mkdir(f"{out}/lib")
+    shutil.copy(f"{build}/lib/libcurl.a", f"{out}/lib")
+    shutil.rmtree(build)
+    write(f"{out}/version", CRATE)
+    return out
+
+
+# ---- compiling ----
+
+def fresh(target, key):
+    """True if it is newer than all that its list of dependencies names, and was made by the same command."""
+    if not os.path.exists(target) or read(target + ".key") != key:
+        return False
+    made, names = os.path.getmtime(target), read(target + ".d").replace("\\\n", " ").split()[1:]
+    return bool(names) and all(os.path.exists(name) and os.path.getmtime(name) <= made for name in names)
+
+
+def compile_one(bits, source):
+    """(object file, "") or (None, what the compiler said)."""
+    target = f"{WORK}/{bits}/{source[:-2]}.o"
+    command = [*CACHE, f"{TRIPLES[bits]}-gcc", *(FLAGS_SRC if source.startswith("src/") else FLAGS_TEST), *COMMON, *WARN,
+               f"-I{WORK}/curl-{bits}/include"]
+    key = " ".join(command)
+    if fresh(target, key):
+        return target, ""
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    done = subprocess.run([*command, "-MMD", "-MF", target + ".d", "-c", source, "-o", target], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    if done.returncode != 0:
+        if os.path.exists(target):
+            os.remove(target)
+        return None, done.stdout
+    write(target + ".key", key)
+    return target, ""
+
+
+def archive(bits, name, objects):
+    path = f"{WORK}/{bits}/{name}"
+    if not os.path.exists(path) or read(path + ".key") != " ".join(objects) or \
+            any(os.path.getmtime(o) > os.path.getmtime(path) for o in objects):
+        if os.path.exists(path):
+            os.remove(path)
+        quiet(f"{WORK}/log_ar", [f"{TRIPLES[bits]}-ar", "rcs", path, *objects], f"{path} cannot be made")
+        write(path + ".key", " ".join(objects))
+    return path
+
+
+def link(bits, source, libraries):
+    """(program, "") or (None, what was said)."""
+    built, said = compile_one(bits, source)
+    if built is None:
+        return None, said
+    program = built[:-2] + ".exe"
+    if os.path.exists(program) and all(os.path.getmtime(f) <= os.path.getmtime(program) for f in [built, *libraries]):
+        return program, ""
+    done = subprocess.run([f"{TRIPLES[bits]}-gcc", "-static", "-s", built, *libraries, *LIBS, "-o", program],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", check=False)
+    return (program, "") if done.returncode == 0 else (None, done.stdout)
+
+
+def first_error(said):
+    lines = [line for line in said.split("\n") if re.search(r"error:|undefined reference|No such file", line)]
+    return re.sub(r"^\S*/(\w+-w64-mingw32-)?ld: (\S+?:)?(\S+?: )?", "", lines[0]) if lines else said.strip()[-200:]
+
+
+# ---- servers beside the tests ----
+
+class Launcher:
+    """Listens for words, each ended by a zero byte, and one more at the end: a program to start, whose stdin and stdout
+    are the connection. It gets the end of its input when the test does not write any more, or is gone."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            connection, _ = self.listener.accept()
+            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+
+    @staticmethod
+    def serve(connection):
+        said = b""
+        with connection:
+            while not said.endswith(b"\0\0"):
+                got = connection.recv(4096)
+                if not got:
+                    return
+                said += got
+            with subprocess.Popen(said[:-2].split(b"\0"), cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+                threading.Thread(target=Launcher.answer, args=(server, connection), daemon=True).start()
+                try:
+                    while connection.recv(4096):
+                        continue
+                except OSError:
+                    pass
+                server.stdin.close()
+                server.wait()
+
+    @staticmethod
+    def answer(server, connection):
+        try:
+            while True:
+                got = server.stdout.read1(4096)
+                if not got:
+                    connection.shutdown(socket.SHUT_WR)
+                    return
+                connection.sendall(got)
+        except OSError:
+            pass
+
+
+# ---- running ----
+
+def wine(env, command, seconds):
+    """(output, words of trouble)"""
+    child = subprocess.Popen(["wine", *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             env=env, start_new_session=True)
+    try:
+        out, trouble = child.communicate(timeout=seconds)[0], ""
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        out, trouble = child.communicate()[0], f"still running after {seconds} s"
+    text = out.decode("utf-8", "replace").replace("\r", "")
+    counts = run_tests.counts_of(text)
+    if not trouble and counts is None:
+        trouble = f"exit code {child.returncode}, and no count of its tests"
+    elif not trouble and child.returncode != 0 and counts[1] == 0:
+        trouble = f"exit code {child.returncode}"
+    passed, failed, skipped = counts or (0, 0, 0)
+    return text, passed, max(failed, 1 if trouble else 0), skipped, trouble
+
+
+def wine_environment(launcher):
+    env = {k: v for k, v in os.environ.items() if not run_tests.HIDDEN.match(k) and k != "DISPLAY"}
+    env.update(WINEDEBUG="-all", PHI_LAUNCHER=str(launcher.port), PYTHONDONTWRITEBYTECODE="1")
+    env.setdefault("WINEPREFIX", f"{ROOT}/{WORK}/wine")
+    env.setdefault("PYTHON", sys.executable)
+    # No questions about other runtimes, and no menus.
+    env["WINEDLLOVERRIDES"] = "mscoree,mshtml=;winemenubuilder.exe=d"
+    if not os.path.exists(env["WINEPREFIX"] + "/system.reg"):
+        print(f"windows: Wine makes its prefix {os.path.relpath(env['WINEPREFIX'], ROOT)}")
+        os.makedirs(env["WINEPREFIX"], exist_ok=True)
+        quiet(f"{WORK}/log_wine", ["wine", "wineboot", "-i"], "Wine does not start", **env)
+    return env
+
+
+def runs(bits, env):
+    """True if this Wine runs programs of so many bits."""
+    source, program = f"{WORK}/hello.c", f"{WORK}/hello-{bits}.exe"
+    write(source, "int main(void) { return 42; }\n")
+    quiet(f"{WORK}/log_hello", [f"{TRIPLES[bits]}-gcc", source, "-o", program], "the compiler does not work")
+    return subprocess.run(["wine", program], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, check=False).returncode == 42
+
+
+def left_out():
+    """{program: {test or "": reason}}, of tests/windows.txt"""
+    out = {}
+    for line in read("tests/windows.txt").split("\n"):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, reason = line.split(None, 1)
+        program, _, test = name.partition(":")
+        if not os.path.exists(program):
+            raise GiveUp(f"tests/windows.txt: there is no {program}")
+        out.setdefault(program, {})[test] = reason
+    return out
+
+
+class Sum:
+    """Numbers of one room."""
+    FIELDS = "programs built run passed failed skipped left".split()
+
+    def __init__(self):
+        for name in self.FIELDS:
+            setattr(self, name, 0)
+
+    def add(self, other):
+        for name in self.FIELDS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+def try_left(bits, env, source, program, tests):
+    """The entries of a program that are not true any more."""
+    if "" in tests:
+        return [source] if program is not None and wine(env, [program], SECONDS_LEFT)[2] == 0 else []
+    return [f"{source}:{test}" for test in tests
+            if program is not None and wine(env, [program, test], SECONDS_LEFT)[1:3] != (0, 0) and
+            wine(env, [program, test], SECONDS_LEFT)[2] == 0]
+
+
+def one(bits, source, libraries, env, tests):
+    """(Sum, lines to print) of one test program; env None: it is only built."""
+    numbers, lines, start = Sum(), [], time.monotonic()
+    numbers.programs = 1
+    program, said = link(bits, source, libraries)
+    numbers.built = program is not None
+    whole = "" in tests
+    if whole:
+        numbers.left = 1
+    elif program is None:
+        numbers.failed = 1
+        lines.append(f"FAIL {source}: does not build: {first_error(said)}")
+        lines += ["     | " + line for line in said.rstrip().split("\n")[:8]]
+    if env is None or (program is None and not whole):
+        return numbers, lines
+    if not whole:
+        text, passed, failed, skipped, trouble = wine({**env, "PHI_LEFT_OUT": " ".join(tests)}, [program], SECONDS)
+        numbers.run, numbers.passed, numbers.failed = 1, passed, failed
+        numbers.left, numbers.skipped = len(tests), max(0, skipped - len(tests))
+        words = [f"{passed} passed"] + [f"{failed} FAILED"] * bool(failed) + [f"{numbers.skipped} skipped"] * bool(numbers.skipped)
+        words += [f"{len(tests)} left out"] * bool(tests) + [trouble] * bool(trouble)
+        lines.append(f"{'FAIL' if failed else 'ok  '} {source:44} {time.monotonic() - start:6.2f} s  {', '.join(words)}")
+        if failed:
+            lines += ["     | " + line for line in text.rstrip().split("\n")[-60:]]
+    for entry in try_left(bits, env, source, program, tests):
+        numbers.failed += 1
+        lines.append(f"FAIL {entry}: it passes, but tests/windows.txt leaves it out: {tests[entry.partition(':')[2]]}")
+    return numbers, lines
+
+
+def table(rooms):
+    print(f"     {'room':14} {'programs':>8} {'built':>6} {'run':>5} {'passed':>7} {'failed':>7} {'skipped':>8} {'left out':>9}")
+    total = Sum()
+    for room, numbers in [*sorted(rooms.items()), ("all", total)]:
+        if room != "all":
+            total.add(numbers)
+        print(f"     {room:14} {numbers.programs:8} {numbers.built:6} {numbers.run:5} {numbers.passed:7} {numbers.failed:7} "
+              f"{numbers.skipped:8} {numbers.left:9}")
+    return total
+
+
+def build_and_run(bits, sources, env, entries, pool):
+    """The sum of one word size."""
+    library = f"{curl(bits)}/lib/libcurl.a"
+    ours = {"src": sorted(glob.glob("src/*/*.c")), "support": sorted(glob.glob("tests/support/*.c"))}
+    objects, bad = {}, 0
+    for name, files in ours.items():
+        done = list(pool.map(lambda source: compile_one(bits, source), files))
+        objects[name] = [target for target, _ in done if target is not None]
+        for source, (target, said) in zip(files, done):
+            if target is None:
+                bad += 1
+                print(f"FAIL {source}: does not compile: {first_error(said)}")
+    libraries = [archive(bits, "libsupport.a", objects["support"]), archive(bits, "libphi.a", objects["src"]), library]
+    rooms = {}
+    jobs = {pool.submit(one, bits, s, libraries, env, entries.get(s, {})): s for s in sources}
+    for job in concurrent.futures.as_completed(jobs):
+        numbers, lines = job.result()
+        for line in lines:
+            print(line, flush=True)
+        rooms.setdefault(jobs[job].split("/")[1], Sum()).add(numbers)
+    print(f"{bits} bits: {len(objects['src'])} of {len(ours['src'])} files of src/ compile" +
+          ("" if env is not None else "; the programs are not run"))
+    total = table(rooms)
+    total.failed += bad
+    return total
+
+
+def chosen(names):
+    """The test programs that the names mean."""
+    everything = sorted(glob.glob("tests/*/test_*.c"))
+    out = [s for s in everything if not names or any(s == n or s.startswith(n.rstrip("/") + "/") for n in names)]
+    if not out:
+        raise GiveUp(f"no test is called {' '.join(names)}")
+    return out
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bits", type=int, choices=(64, 32))
+    parser.add_argument("--build-only", action="store_true")
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    os.chdir(ROOT)
+    os.makedirs(WORK, exist_ok=True)
+    sources, entries = chosen(args.names), left_out()
+    env = None if args.build_only else wine_environment(Launcher())
+    passed = failed = skipped = 0
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        for bits in [args.bits] if args.bits else (64, 32):
+            if shutil.which(TRIPLES[bits] + "-gcc") is None:
+                print(f"windows: {bits} bits are left out: there is no {TRIPLES[bits]}-gcc")
+                continue
+            runnable = env is not None and runs(bits, env)
+            if env is not None and not runnable:
+                print(f"windows: this Wine does not run programs of {bits} bits (Debian: wine32:i386): they are only built")
+            total = build_and_run(bits, sources, env if runnable else None, entries, pool)
+            passed, failed, skipped = passed + total.passed, failed + total.failed, skipped + total.skipped
+    for source in sources:
+        for test, reason in entries.get(source, {}).items():
+            print(f"left out: {source}{':' * bool(test)}{test}: {reason}")
+    if env is not None:
+        subprocess.run(["wineserver", "-k"], env=env, check=False)  # that of this prefix
+    print(f"{passed} passed, {failed} failed" + f", {skipped} skipped" * bool(skipped))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except GiveUp as e:
+        print(f"windows: {e}", file=sys.stderr)
+        sys.exit(1)
