@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """phi for Windows, built with mingw-w64 and run with Wine: `make windows`.
 
-    windows.py [--bits 64|32] [--build-only] [NAME...]    all tests, or files and folders such as tests/base
+    windows.py [--bits 64|32] [--build-only] [--jobs N] [NAME...]    all tests, or files and folders such as tests/base
 
 1. libcurl is built from the sources that the crate curl-sys brings: static, with Schannel, HTTP/1 alone. Once a version;
    only that needs the network.
@@ -386,6 +386,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bits", type=int, choices=(64, 32))
     parser.add_argument("--build-only", action="store_true")
+    parser.add_argument("--jobs", type=int, default=JOBS)
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
     os.chdir(ROOT)
@@ -393,7 +394,7 @@ def main():
     sources, entries = chosen(args.names), left_out()
     env = None if args.build_only else wine_environment(Launcher())
     passed = failed = skipped = 0
-    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for bits in [args.bits] if args.bits else (64, 32):
             if shutil.which(TRIPLES[bits] + "-gcc") is None:
                 print(f"windows: {bits} bits are left out: there is no {TRIPLES[bits]}-gcc")
