@@ -43,6 +43,13 @@
 #include <crt_externs.h>
 static char **phi__spawn_host_environment(void) { return *_NSGetEnviron(); }
 #else
+#if defined(PHI__OS_BSD) /* no header of the BSDs declares it */
+#ifdef __cplusplus
+extern "C" char **environ;
+#else
+extern char **environ;
+#endif
+#endif
 static char **phi__spawn_host_environment(void) { return environ; }
 #endif
 
@@ -239,6 +246,10 @@ PHI__FN int phi__child_pipe(phi__io *io, bool we_read, phi__fd *our_end, phi__fd
         ends[i] = moved;
     }
     if (error == 0 && fcntl(ends[ours], F_SETFL, O_NONBLOCK) != 0) error = errno;
+#if defined(F_SETNOSIGPIPE)
+    /* macOS sends SIGPIPE to the process, where another thread may take it. */
+    if (error == 0 && !we_read) (void)fcntl(ends[ours], F_SETNOSIGPIPE, 1);
+#endif
     *our_end = ends[ours];
     *child_end = ends[1 - ours];
     return error;
