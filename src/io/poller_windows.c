@@ -106,14 +106,20 @@ struct phi__poller {
     size_t fd_cap, cursor;
 };
 
-/* A descriptor of a pipe is its address plus 1: those of sockets are multiples of 4. */
-static phi__pipe *phi__pipe_of(phi__fd fd) { return (fd & 1) != 0 ? (phi__pipe *)(fd - 1) : NULL; }
-
 static IO_STATUS_BLOCK *phi__polled_status(phi__polled *s) {
     return (IO_STATUS_BLOCK *)(void *)&s->operation.overlapped;
 }
 
 /* ---- making and freeing ---- */
+
+#if defined(PHI_USE_POLL)
+
+static bool phi__afd_open(phi__poller *poller) {
+    (void)poller;
+    return false;
+}
+
+#else
 
 /* GetProcAddress returns one type for all functions. */
 static void phi__nt_find(const char *name, void *out, size_t size) {
@@ -124,10 +130,6 @@ static void phi__nt_find(const char *name, void *out, size_t size) {
 
 /* Opens the driver. False: it refuses. */
 static bool phi__afd_open(phi__poller *poller) {
-#if defined(PHI_USE_POLL)
-    (void)poller;
-    return false;
-#else
     wchar_t path[] = L"\\Device\\Afd\\Phi";
     UNICODE_STRING name;
     OBJECT_ATTRIBUTES about = PHI_ZERO;
@@ -151,8 +153,9 @@ static bool phi__afd_open(phi__poller *poller) {
     (void)CloseHandle(poller->afd);
     poller->afd = INVALID_HANDLE_VALUE;
     return false;
-#endif
 }
+
+#endif
 
 PHI__FN phi_status phi__poller_new(phi_memory *memory, phi__poller **out) {
     phi__poller *poller = (phi__poller *)phi__alloc(memory, sizeof *poller);
@@ -310,6 +313,9 @@ static int phi__polled_done(phi__poller *poller, phi__polled *s) {
 /* ---- pipes ---- */
 
 #if !defined(PHI_NO_PROCESS)
+
+/* A descriptor of a pipe is its address plus 1: those of sockets are multiples of 4. */
+static phi__pipe *phi__pipe_of(phi__fd fd) { return (fd & 1) != 0 ? (phi__pipe *)(fd - 1) : NULL; }
 
 PHI__FN int phi__pipe_new(phi__io *io, bool we_read, phi__fd *ours, HANDLE *childs) {
     phi__poller *poller = phi__io_poller(io);
