@@ -331,11 +331,14 @@ def cross(cc, std):
 
 
 def job_mingw(cc, std, headers):
-    """The declarations for Windows; each header alone by the 64-bit compiler."""
+    """The declarations for Windows; each header alone by the 64-bit compiler, and by the others after all macros of
+    <windows.h>."""
     command = cross(cc, std)
     if command is None:
         return f"no C++ compiler for {cc}"
-    run(command + ["-fsyntax-only", source(tag("mingw", cc, std, *headers) + ".c", includes(headers + headers[1:]) + CALL)])
+    before = "" if cc == "x86_64" else "#include <winsock2.h>\n#include <windows.h>\n"
+    path = source(tag("mingw", cc, std, *headers) + ".c", before + includes(headers) + CALL)
+    run(command + ["-fsyntax-only", path])
     return None
 
 
@@ -400,7 +403,8 @@ def job_stand_in(std, bits):
     prefix = "".join(f"#include <{name}>\n" for name in MSVC_HAS) + "".join(f"#undef {name}\n" for name in NOT_MSVC) + \
         "#undef _M_X64\n#undef _M_IX86\n#undef _M_IX86_FP\n#define _MSC_VER 1940\n#define __STDC_NO_ATOMICS__ 1\n" + \
         ("#define _M_X64 100\n" if bits == 64 else "#define _M_IX86 600\n#define _M_IX86_FP 2\n") + \
-        f"#pragma GCC poison {' '.join(NAMES_LACKED)}\n"
+        f"#pragma GCC poison {' '.join(NAMES_LACKED)}\n" \
+        "_invalid_parameter_handler _set_thread_local_invalid_parameter_handler(_invalid_parameter_handler);\n"
     before = source(tag("msvc", std, str(bits)) + "_before.h", prefix)
     path = source(tag("stand_in", std, str(bits)) + ".c", includes(HEADERS, True) + CALL)
     run(cross({64: "clang", 32: "clang i686"}[bits], std) +
