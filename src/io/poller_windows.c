@@ -52,14 +52,14 @@ typedef LONG(NTAPI *phi__nt_cancel_fn)(HANDLE, IO_STATUS_BLOCK *, IO_STATUS_BLOC
 
 /* An operation: a packet of the port leads to it by the address of its OVERLAPPED. AFD sees the
    first two members of that as an IO_STATUS_BLOCK. */
-typedef struct phi__operation {
+typedef struct phi__overlapped {
     OVERLAPPED overlapped;
     bool of_pipe;
-} phi__operation;
+} phi__overlapped;
 
 /* A watched socket. */
 typedef struct phi__polled {
-    phi__operation operation;
+    phi__overlapped operation;
     phi__afd_info info;
     phi__link link; /* in the list of those that need a new poll */
     SOCKET socket;
@@ -75,7 +75,7 @@ enum { PHI__PIPE_BYTES = 16384 };
 /* A pipe that reads has always one read under way, or holds what that read has brought. A pipe that
    writes copies bytes, and takes more after the system has written them. */
 typedef struct phi__pipe {
-    phi__operation operation;
+    phi__overlapped operation;
     phi__poller *poller;
     HANDLE handle;
     phi__link link; /* in the list of ready pipes */
@@ -514,7 +514,7 @@ static int phi__poller_take(phi__poller *poller, int timeout_ms, phi__poller_eve
                                      timeout_ms < 0 ? INFINITE : (DWORD)timeout_ms, FALSE))
         return n;
     for (ULONG i = 0; i < got; i++) {
-        phi__operation *operation = (phi__operation *)(void *)entries[i].lpOverlapped;
+        phi__overlapped *operation = (phi__overlapped *)(void *)entries[i].lpOverlapped;
         if (operation == NULL) continue;
         if (operation->of_pipe) {
 #if !defined(PHI_NO_PROCESS)
