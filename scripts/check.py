@@ -318,8 +318,10 @@ def job_32bit(std):
 def cross(cc, std):
     """The command of a compiler for Windows, or None where its C++ half is not there."""
     cpp = std.startswith("c++")
-    if cc == "clang":
-        return compiler("clang", std) + ["--target=x86_64-pc-windows-gnu"]
+    if cc.startswith("clang"):  # which would search this system's headers, too
+        bits = cc[6:] or "x86_64"
+        mingw = once(("mingw", bits), lambda: folder_of([f"{bits}-w64-mingw32-gcc-posix"], "windows.h"))
+        return compiler("clang", std) + [f"--target={bits}-pc-windows-gnu", "-nostdlibinc", "-isystem", mingw]
     name = f"{cc}-w64-mingw32-{'g++' if cpp else 'gcc'}-posix"
     if shutil.which(name):
         return [name] + compiler("gcc", std)[1:]
@@ -329,11 +331,14 @@ def cross(cc, std):
 
 
 def job_mingw(cc, std, headers):
-    """The declarations for Windows; each header alone by the 64-bit compiler."""
+    """The declarations for Windows; each header alone by the 64-bit compiler, and by the others after all macros of
+    <windows.h>."""
     command = cross(cc, std)
     if command is None:
         return f"no C++ compiler for {cc}"
-    run(command + ["-fsyntax-only", source(tag("mingw", cc, std, *headers) + ".c", includes(headers + headers[1:]) + CALL)])
+    before = "" if cc == "x86_64" else "#include <winsock2.h>\n#include <windows.h>\n"
+    path = source(tag("mingw", cc, std, *headers) + ".c", before + includes(headers) + CALL)
+    run(command + ["-fsyntax-only", path])
     return None
 
 
@@ -344,13 +349,18 @@ def job_msvc(std, header):
                                   "-fsyntax-only", path])
 
 
+def folder_of(command, header):
+    """The folder in which a compiler finds a header."""
+    said = run(command + ["-M", "-x", "c", source(tag("where", command[0], header) + ".c", f"#include <{header}>\n")])
+    return re.search(rf"(\S+)/{re.escape(header)}\b", said).group(1)
+
+
 def curl_headers():
     """A folder with libcurl's headers and no other of this system: they are the same for every system."""
     def make():
-        found = re.search(r"\S+/curl/curl\.h", run(["gcc", "-M", source("curl_where.c", "#include <curl/curl.h>\n")]))
         folder = os.path.join(OUT, "curl_include")
         os.makedirs(folder)
-        os.symlink(os.path.dirname(found.group(0)), os.path.join(folder, "curl"))
+        os.symlink(os.path.join(folder_of(["gcc"], "curl/curl.h"), "curl"), os.path.join(folder, "curl"))
         return folder
     return once("curl_headers", make)
 
@@ -370,6 +380,7 @@ MSVC_HAS = ["winsock2.h", "ws2tcpip.h", "windows.h", "bcrypt.h", "direct.h", "fc
             "sys/types.h", "assert.h", "ctype.h", "errno.h", "float.h", "inttypes.h", "limits.h", "locale.h", "math.h",
             "signal.h", "stdarg.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h",
             "wchar.h", "emmintrin.h", "x86intrin.h", "curl/curl.h"]
+# mingw-w64 has these, and MSVC has not.
 MSVC_LACKS = ["unistd.h", "dirent.h", "strings.h", "pthread.h", "sched.h", "sys/time.h", "sys/param.h", "getopt.h", "stdatomic.h",
               "libgen.h"]
 NOT_MSVC = ["__GNUC__", "__clang__", "__MINGW32__", "__MINGW64__", "__ATOMIC_ACQUIRE", "__SIZEOF_INT128__", "__SSE2__",
@@ -392,12 +403,13 @@ def job_stand_in(std, bits):
     prefix = "".join(f"#include <{name}>\n" for name in MSVC_HAS) + "".join(f"#undef {name}\n" for name in NOT_MSVC) + \
         "#undef _M_X64\n#undef _M_IX86\n#undef _M_IX86_FP\n#define _MSC_VER 1940\n#define __STDC_NO_ATOMICS__ 1\n" + \
         ("#define _M_X64 100\n" if bits == 64 else "#define _M_IX86 600\n#define _M_IX86_FP 2\n") + \
-        f"#pragma GCC poison {' '.join(NAMES_LACKED)}\n"
+        f"#pragma GCC poison {' '.join(NAMES_LACKED)}\n" \
+        "_invalid_parameter_handler _set_thread_local_invalid_parameter_handler(_invalid_parameter_handler);\n"
     before = source(tag("msvc", std, str(bits)) + "_before.h", prefix)
     path = source(tag("stand_in", std, str(bits)) + ".c", includes(HEADERS, True) + CALL)
-    target = {64: "x86_64", 32: "i686"}[bits]
-    run(compiler("clang", std) + [f"--target={target}-pc-windows-gnu", "-fms-extensions", "-Wno-language-extension-token",
-                                  "-I", folder, "-isystem", curl_headers(), "-include", before, "-fsyntax-only", path])
+    run(cross({64: "clang", 32: "clang i686"}[bits], std) +
+        ["-fms-extensions", "-Wno-language-extension-token", "-I", folder, "-isystem", curl_headers(), "-include", before,
+         "-fsyntax-only", path])
 
 
 def nothing_left(path, defines):
@@ -767,7 +779,7 @@ def jobs():
             yield "msvc", f"msvc {std} {header}", job_msvc, (std, header)
         for cc in ("i686", "clang"):
             yield "mingw", f"mingw {cc} {std}", job_mingw, (cc, std, HEADERS)
-    if os.path.exists(os.path.join(ROOT, "src", "io", "poller_windows.c")):
+    if os.path.exists(os.path.join(ROOT, "src", "io", "files_windows.c")):
         for cc, std in (("x86_64", "c99"), ("i686", "c99"), ("clang", "c11"), ("x86_64", "c++17")):
             yield "windows", f"windows {cc} {std}", job_windows, (cc, std)
         for std, bits in (("c11", 64), ("c++17", 32)):

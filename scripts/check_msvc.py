@@ -5,6 +5,7 @@
                      PHI__MSVC or another macro of a compiler (COMPILER)
     POSIX            headers, types and functions of the C library that Windows has not: inside an #if that names
                      PHI__OS_POSIX, or another macro of a system (SYSTEM)
+    names            that <windows.h> takes for macros: near, far, small, interface...
     arrays           of no elements or of an open length as members
     initializers     .member = value, which MSVC's C++ takes from C++20 on alone
 
@@ -29,6 +30,7 @@ POSIX = re.compile(r"\b(?:ssize_t|pid_t|uid_t|gid_t|mode_t|off_t|nlink_t|usecond
                    r"PATH_MAX|S_ISDIR|S_ISREG|S_ISLNK|M_PI|strerror_r|errno_t)\b(?=\s*[\w(*;,)]|$)|"
                    r"#\s*include <(?:unistd|dirent|strings|pthread|sched|poll|spawn|termios|alloca|libgen|glob|regex|"
                    r"sys/(?!stat\.h|types\.h)\w+|arpa/\w+|netinet/\w+)\.h>")
+WINDOWS = re.compile(r"\b(?:near|far|small|interface|hyper|pascal|cdecl|huge|environ)\b")
 ARRAY = re.compile(r"^\s+(?!return\b|case\b|goto\b)(?:const |struct |unsigned )*\w+[ *]+\w+\[0?\];")
 NAMED = re.compile(r"[{,]\s*\.[a-z]\w*\s*=[^=]")
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|' + r"'(?:\\.|[^'\\\n])*'", re.S)
@@ -66,6 +68,9 @@ def breaches(name, text):
             yield here, f"{gnu.group(0)}: MSVC lacks it: put it into an #if of the compiler, or behind a macro"
         if posix and not (name.startswith(ROOMS) and SYSTEM.search(around)):
             yield here, f"{posix.group(0)}: Windows lacks it: put it into an #if of PHI__OS_POSIX in src/io or src/system"
+        taken = WINDOWS.search(code)
+        if taken and not SYSTEM.search(around):
+            yield here, f"{taken.group(0)}: a macro of <windows.h> has this name"
         if ARRAY.search(code):
             yield here, "an array without elements, or of an open length"
         if NAMED.search(code):

@@ -93,7 +93,7 @@ static bool phi__channel_over(phi__channel *c, phi_status status, int error) {
 /* Sets the time of the next try: at once after bytes, else after a pause. */
 static void phi__channel_tried(phi__channel *c, int side, bool moved) {
     uint32_t pause = c->pause_us[side];
-    pause = pause == 0 ? PHI__CHANNEL_PAUSE_US : pause * 2;
+    pause = pause == 0 ? (uint32_t)PHI__CHANNEL_PAUSE_US : pause * 2;
     if (pause > PHI__CHANNEL_PAUSE_MOST_US) pause = PHI__CHANNEL_PAUSE_MOST_US;
     c->pause_us[side] = moved ? 0 : pause;
     c->due_us[side] = moved ? 0 : phi__io_now_us(c->io) + pause;

@@ -114,7 +114,7 @@ struct phi__process {
     void (*exited)(void *ctx, int code, int signal_number);
     void (*room)(void *ctx);
     void *ctx;
-    phi__child child;
+    phi__os_child child;
     phi__process_state state;
     bool stopped[3]; /* `output` returned false */
     bool in_callback, freed;

@@ -47,7 +47,7 @@ typedef struct phi__spawn {
     phi__fd fds[3]; /* ends of pipes, which become the child's 0, 1 and 2; -1: the null device */
 } phi__spawn;
 
-typedef struct phi__child {
+typedef struct phi__os_child {
     int id; /* the system's process id; on POSIX that of its group, too */
 #if defined(PHI__OS_WINDOWS)
     phi__fd process, job; /* the job holds the child and all that it starts */
@@ -56,29 +56,29 @@ typedef struct phi__child {
     /* set by phi__child_look; as in phi__process_desc.exited */
     int code, signal_number;
     bool lost; /* another part of the host took the exit status */
-} phi__child;
+} phi__os_child;
 
 /* Starts a child. Temporary texts are built in `memory`. */
-PHI__FN int phi__child_start(phi_memory *memory, const phi__spawn *spawn, phi__child *child);
+PHI__FN int phi__child_start(phi_memory *memory, const phi__spawn *spawn, phi__os_child *child);
 
 /* Returns the status of an error of phi__child_start or phi__child_pipe, as phi__process_new has
    it. */
 PHI__FN phi_status phi__child_refusal(int error, const char *cwd);
 
 /* True if the child has exited. It stays a zombie, so that nothing else gets its number. */
-PHI__FN bool phi__child_look(phi__child *child);
+PHI__FN bool phi__child_look(phi__os_child *child);
 
 /* Kills the child and what it has started. Only before phi__child_reap, after which others may have
    the number. */
-PHI__FN void phi__child_kill(const phi__child *child);
+PHI__FN void phi__child_kill(const phi__os_child *child);
 
 /* Kills what the child has started, and removes the zombie. */
-PHI__FN void phi__child_reap(phi__child *child);
-PHI__FN void phi__child_terminate(phi__child *child);
+PHI__FN void phi__child_reap(phi__os_child *child);
+PHI__FN void phi__child_terminate(phi__os_child *child);
 
 /* Returns a descriptor that becomes readable at the exit; the caller closes it with
    phi__stream_close. -1: the system has none. */
-PHI__FN phi__fd phi__child_exit_fd(const phi__child *child);
+PHI__FN phi__fd phi__child_exit_fd(const phi__os_child *child);
 PHI__FN void phi__child_pause(void); /* sleeps for about a millisecond */
 
 /* Makes a pipe. Our end does not block. *childs is for phi__spawn.fds; phi__child_end_close closes

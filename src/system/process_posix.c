@@ -43,6 +43,13 @@
 #include <crt_externs.h>
 static char **phi__spawn_host_environment(void) { return *_NSGetEnviron(); }
 #else
+#if defined(PHI__OS_BSD) /* no header of the BSDs declares it */
+#ifdef __cplusplus
+extern "C" char **environ;
+#else
+extern char **environ;
+#endif
+#endif
 static char **phi__spawn_host_environment(void) { return environ; }
 #endif
 
@@ -143,7 +150,7 @@ static int phi__spawn_by_shell(phi_memory *memory, const phi__spawn *spawn, char
 }
 #endif
 
-PHI__FN int phi__child_start(phi_memory *memory, const phi__spawn *spawn, phi__child *child) {
+PHI__FN int phi__child_start(phi_memory *memory, const phi__spawn *spawn, phi__os_child *child) {
     size_t bytes;
     char **environment = phi__spawn_environment(memory, spawn, &bytes);
     pid_t pid = 0;
@@ -174,7 +181,7 @@ PHI__FN phi_status phi__child_refusal(int error, const char *cwd) {
 
 /* ---- a running child ---- */
 
-PHI__FN bool phi__child_look(phi__child *child) {
+PHI__FN bool phi__child_look(phi__os_child *child) {
     int result;
     siginfo_t info = PHI_ZERO;
     do result = waitid(P_PID, (id_t)child->id, &info, WEXITED | WNOHANG | WNOWAIT);
@@ -186,11 +193,11 @@ PHI__FN bool phi__child_look(phi__child *child) {
     return true;
 }
 
-PHI__FN void phi__child_kill(const phi__child *child) {
+PHI__FN void phi__child_kill(const phi__os_child *child) {
     if (!child->lost) (void)kill(-(pid_t)child->id, SIGKILL);
 }
 
-PHI__FN void phi__child_reap(phi__child *child) {
+PHI__FN void phi__child_reap(phi__os_child *child) {
     siginfo_t info;
     phi__child_kill(child);
     if (!child->lost)
@@ -198,18 +205,18 @@ PHI__FN void phi__child_reap(phi__child *child) {
             continue;
 }
 
-PHI__FN void phi__child_terminate(phi__child *child) { (void)kill(-(pid_t)child->id, SIGTERM); }
+PHI__FN void phi__child_terminate(phi__os_child *child) { (void)kill(-(pid_t)child->id, SIGTERM); }
 
 /* PHI__PROCESS_POLL forces the timer that polls for the exit, for tests. */
 #if defined(__linux__) && !defined(PHI__PROCESS_POLL)
 #include <sys/syscall.h>
 #endif
 #if defined(SYS_pidfd_open)
-PHI__FN phi__fd phi__child_exit_fd(const phi__child *child) {
+PHI__FN phi__fd phi__child_exit_fd(const phi__os_child *child) {
     return (int)syscall(SYS_pidfd_open, (long)child->id, 0L);
 }
 #else
-PHI__FN phi__fd phi__child_exit_fd(const phi__child *child) {
+PHI__FN phi__fd phi__child_exit_fd(const phi__os_child *child) {
     (void)child;
     return -1;
 }
@@ -239,6 +246,10 @@ PHI__FN int phi__child_pipe(phi__io *io, bool we_read, phi__fd *our_end, phi__fd
         ends[i] = moved;
     }
     if (error == 0 && fcntl(ends[ours], F_SETFL, O_NONBLOCK) != 0) error = errno;
+#if defined(F_SETNOSIGPIPE)
+    /* macOS sends SIGPIPE to the process, where another thread may take it. */
+    if (error == 0 && !we_read) (void)fcntl(ends[ours], F_SETNOSIGPIPE, 1);
+#endif
     *our_end = ends[ours];
     *child_end = ends[1 - ours];
     return error;

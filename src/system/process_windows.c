@@ -274,7 +274,7 @@ static HANDLE phi__launch_job(void) {
 }
 
 /* The child runs only after it is in its job, so that none of its children escapes. */
-static int phi__launch_go(phi__launch *launch, phi__child *child) {
+static int phi__launch_go(phi__launch *launch, phi__os_child *child) {
     DWORD flags = CREATE_SUSPENDED | CREATE_NO_WINDOW | CREATE_UNICODE_ENVIRONMENT |
                   EXTENDED_STARTUPINFO_PRESENT;
     PROCESS_INFORMATION made = PHI_ZERO;
@@ -316,7 +316,7 @@ static int phi__launch_cwd(phi__launch *launch, const char *cwd) {
     return launch->cwd.error;
 }
 
-PHI__FN int phi__child_start(phi_memory *memory, const phi__spawn *spawn, phi__child *child) {
+PHI__FN int phi__child_start(phi_memory *memory, const phi__spawn *spawn, phi__os_child *child) {
     phi__launch launch = PHI_ZERO;
     launch.program.memory = launch.line.memory = launch.block.memory = launch.cwd.memory = memory;
     launch.null_device = INVALID_HANDLE_VALUE;
@@ -355,7 +355,7 @@ PHI__FN phi_status phi__child_refusal(int error, const char *cwd) {
 
 /* ---- a running child ---- */
 
-PHI__FN bool phi__child_look(phi__child *child) {
+PHI__FN bool phi__child_look(phi__os_child *child) {
     DWORD code = 0;
     if (WaitForSingleObject(phi__handle(child->process), 0) == WAIT_TIMEOUT) return false;
     child->lost = !GetExitCodeProcess(phi__handle(child->process), &code);
@@ -368,23 +368,23 @@ PHI__FN bool phi__child_look(phi__child *child) {
     return true;
 }
 
-PHI__FN void phi__child_kill(const phi__child *child) {
+PHI__FN void phi__child_kill(const phi__os_child *child) {
     (void)TerminateJobObject(phi__handle(child->job), 1);
 }
 
-PHI__FN void phi__child_reap(phi__child *child) {
+PHI__FN void phi__child_reap(phi__os_child *child) {
     phi__child_kill(child);
     (void)CloseHandle(phi__handle(child->job));
     (void)CloseHandle(phi__handle(child->process));
 }
 
-PHI__FN void phi__child_terminate(phi__child *child) {
+PHI__FN void phi__child_terminate(phi__os_child *child) {
     child->terminated = true;
     (void)TerminateJobObject(phi__handle(child->job), PHI__SPAWN_TERMINATED);
 }
 
 /* An exit is seen by the timer, which is quick after both streams have ended. */
-PHI__FN phi__fd phi__child_exit_fd(const phi__child *child) {
+PHI__FN phi__fd phi__child_exit_fd(const phi__os_child *child) {
     (void)child;
     return -1;
 }
