@@ -59,7 +59,8 @@ TSAN_TESTS = $(filter %_inbox.c %_threads.c, $(TEST_SRC))
 
 SRC := $(sort $(wildcard src/*/*.c))
 SUPPORT := $(sort $(wildcard tests/support/*.c))
-TEST_SRC := $(sort $(wildcard tests/*/test_*.c))
+# tests/windows/ is run by `make windows` alone
+TEST_SRC := $(filter-out tests/windows/%, $(sort $(wildcard tests/*/test_*.c)))
 PROG_SRC := $(sort $(wildcard tests/*/prog_*.c tests/interop/mcp/*.c))
 TEST_PY := $(sort $(wildcard tests/*/test_*.py))
 EXAMPLE_SRC := $(sort $(wildcard examples/*.c))
@@ -126,7 +127,7 @@ $(B)/%.o: %.c $(B)/flags
 
 $(B)/libphi.a: $(SRC_OBJ) $(B)/flags
 	@rm -f $@
-	@ar rcs $@ $(SRC_OBJ)
+	@$(AR) rcs $@ $(SRC_OBJ)
 
 # Test programs share one library, beside them: three hundred of them link in a quarter of the time.
 $(B)/libphi.so: $(SRC_OBJ) $(B)/flags
@@ -149,7 +150,7 @@ one:
 	@$(MAKE) -k --no-print-directory V=$(V) objects > $(BUILD)/log_$(notdir $(T:.c=)) 2>&1 \
 	    || grep 'error:' $(BUILD)/log_$(notdir $(T:.c=)) | head -n 5
 	@$(MAKE) --no-print-directory V=$(V) $(T:%.c=$(B)/%.o)
-	@rm -f $(T:%.c=$(B)/%.a) && ar rcs $(T:%.c=$(B)/%.a) $$(ls $(SRC_OBJ) $(SUPPORT_OBJ) 2>/dev/null)
+	@rm -f $(T:%.c=$(B)/%.a) && $(AR) rcs $(T:%.c=$(B)/%.a) $$(ls $(SRC_OBJ) $(SUPPORT_OBJ) 2>/dev/null)
 	@$(CC) $(FLAGS_$(V)) $(T:%.c=$(B)/%.o) $(T:%.c=$(B)/%.a) $(FAST_LINK) $(LIBS) $(call also,$(T)) -lm -lpthread -o $(T:%.c=$(B)/%)
 	@$(if $(VALGRIND),valgrind -q --error-exitcode=9 --leak-check=full) $(abspath $(T:%.c=$(B)/%)) $(ONLY)
 
@@ -168,7 +169,7 @@ $(B)/phi_all.o: $(BUILD)/include/.stamp
 
 $(B)/libphi_all.a: $(B)/phi_all.o
 	@rm -f $@
-	@ar rcs $@ $<
+	@$(AR) rcs $@ $<
 
 # An example that holds the implementation is read as a user compiles it, and then takes the one that is compiled
 # already: the same code once more for each of them would be a quarter of what `make test` takes.

@@ -72,6 +72,9 @@ PRELUDE = """#ifdef PHI_IMPLEMENTATION
 #if defined(__NetBSD__) && !defined(_NETBSD_SOURCE)
 #define _NETBSD_SOURCE 1
 #endif
+#if defined(_MSC_VER) && !defined(_CRT_SECURE_NO_WARNINGS)
+#define _CRT_SECURE_NO_WARNINGS 1
+#endif
 #endif
 
 """

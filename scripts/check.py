@@ -35,7 +35,7 @@ LEVELS = [("gcc", "c99", "-O2"), ("gcc", "c99", "-O1"), ("gcc", "c99", "-O3"), (
           ("clang", "c++17", "-Os")]
 ASKED_FOR = {"levels"}  # groups that run if they are named: make soak does it
 WARN_C = ["-Werror", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wundef",
-          "-Wstrict-prototypes", "-Wmissing-prototypes"]
+          "-Wstrict-prototypes", "-Wmissing-prototypes", "-Wvla"]
 # On a file as long as a header, cc1 spends more on this one warning than on all the rest (it reads the file again from
 # its start). g++ and clang give it cheaply, for every dialect; the files of src/ are compiled with it.
 SLOW = {("gcc", False): ["-Wno-misleading-indentation"]}
@@ -315,14 +315,30 @@ def job_32bit(std):
     link(tag("m32", std), command, includes(HEADERS, True), user_program(std), [])
 
 
-def job_mingw(std, header):
-    cc = "x86_64-w64-mingw32-" + ("g++" if std.startswith("c++") else "gcc") + "-posix"
-    if shutil.which(cc) is None:
-        if std.startswith("c++"):
-            return f"no {cc}"
-        raise Failed(f"{cc} is missing: make deps")
-    path = source(tag("mingw", std, header) + ".c", includes([header]) + CALL)
-    run([cc] + compiler("gcc", std)[1:] + ["-fsyntax-only", path])
+def cross(cc, std):
+    """The command of a compiler for Windows, or None where its C++ half is not there."""
+    cpp = std.startswith("c++")
+    if cc.startswith("clang"):  # which would search this system's headers, too
+        bits = cc[6:] or "x86_64"
+        mingw = once(("mingw", bits), lambda: folder_of([f"{bits}-w64-mingw32-gcc-posix"], "windows.h"))
+        return compiler("clang", std) + [f"--target={bits}-pc-windows-gnu", "-nostdlibinc", "-isystem", mingw]
+    name = f"{cc}-w64-mingw32-{'g++' if cpp else 'gcc'}-posix"
+    if shutil.which(name):
+        return [name] + compiler("gcc", std)[1:]
+    if cpp:
+        return None
+    raise Failed(f"{name} is missing: make deps")
+
+
+def job_mingw(cc, std, headers):
+    """The declarations for Windows; each header alone by the 64-bit compiler, and by the others after all macros of
+    <windows.h>."""
+    command = cross(cc, std)
+    if command is None:
+        return f"no C++ compiler for {cc}"
+    before = "" if cc == "x86_64" else "#include <winsock2.h>\n#include <windows.h>\n"
+    path = source(tag("mingw", cc, std, *headers) + ".c", before + includes(headers) + CALL)
+    run(command + ["-fsyntax-only", path])
     return None
 
 
@@ -331,6 +347,69 @@ def job_msvc(std, header):
     path = source(tag("msvc", std, header) + ".c", includes([header]) + CALL)
     run(compiler("clang", std) + ["--target=x86_64-pc-windows-msvc", "-fms-extensions", "-ffreestanding",
                                   "-fsyntax-only", path])
+
+
+def folder_of(command, header):
+    """The folder in which a compiler finds a header."""
+    said = run(command + ["-M", "-x", "c", source(tag("where", command[0], header) + ".c", f"#include <{header}>\n")])
+    return re.search(rf"(\S+)/{re.escape(header)}\b", said).group(1)
+
+
+def curl_headers():
+    """A folder with libcurl's headers and no other of this system: they are the same for every system."""
+    def make():
+        folder = os.path.join(OUT, "curl_include")
+        os.makedirs(folder)
+        os.symlink(os.path.join(folder_of(["gcc"], "curl/curl.h"), "curl"), os.path.join(folder, "curl"))
+        return folder
+    return once("curl_headers", make)
+
+
+def job_windows(cc, std):
+    """The implementation for Windows."""
+    command = cross(cc, std)
+    if command is None:
+        return f"no C++ compiler for {cc}"
+    path = source(tag("windows", cc, std) + ".c", includes(HEADERS, True) + CALL)
+    run(command + ["-isystem", curl_headers(), "-fsyntax-only", path])
+    return None
+
+
+# What a stand-in for MSVC includes before it forgets which compiler it is. The first two come before <windows.h>.
+MSVC_HAS = ["winsock2.h", "ws2tcpip.h", "windows.h", "bcrypt.h", "direct.h", "fcntl.h", "io.h", "process.h", "share.h", "sys/stat.h",
+            "sys/types.h", "assert.h", "ctype.h", "errno.h", "float.h", "inttypes.h", "limits.h", "locale.h", "math.h",
+            "signal.h", "stdarg.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h",
+            "wchar.h", "emmintrin.h", "x86intrin.h", "curl/curl.h"]
+# mingw-w64 has these, and MSVC has not.
+MSVC_LACKS = ["unistd.h", "dirent.h", "strings.h", "pthread.h", "sched.h", "sys/time.h", "sys/param.h", "getopt.h", "stdatomic.h",
+              "libgen.h"]
+NOT_MSVC = ["__GNUC__", "__clang__", "__MINGW32__", "__MINGW64__", "__ATOMIC_ACQUIRE", "__SIZEOF_INT128__", "__SSE2__",
+            "__attribute__", "__extension__", "strcasecmp", "strncasecmp", "S_ISDIR", "S_ISREG", "PATH_MAX", "ftruncate",
+            "strtok_r", "gmtime_r", "localtime_r", "M_PI", "F_OK", "R_OK", "W_OK", "X_OK", "alloca"]
+NAMES_LACKED = ["__attribute__", "__extension__", "ssize_t", "pid_t", "mode_t", "useconds_t", "sigset_t", "strcasecmp", "strncasecmp",
+                "strtok_r", "gmtime_r", "localtime_r", "usleep", "S_ISDIR", "S_ISREG", "PATH_MAX", "ftruncate", "M_PI", "F_OK",
+                "R_OK", "W_OK", "X_OK", "alloca", "clock_gettime", "gettimeofday", "nanosleep", "opendir", "readdir", "closedir"]
+
+
+def job_stand_in(std, bits):
+    """The implementation as MSVC would read it: clang with mingw's headers, which then forgets its own names and those
+    of mingw that MSVC lacks. It is no proof, but it compiles what only MSVC compiles."""
+    folder = os.path.join(OUT, "msvc_include")
+    os.makedirs(os.path.join(folder, "sys"), exist_ok=True)
+    for name in MSVC_LACKS:
+        source(os.path.join("msvc_include", name), f'#pragma GCC system_header\n#ifdef _MSC_VER\n#error "MSVC has no <{name}>"\n'
+               f"#else\n#include_next <{name}>\n#endif\n")
+    source(os.path.join("msvc_include", "intrin.h"), "")  # clang has these intrinsics built in
+    prefix = "".join(f"#include <{name}>\n" for name in MSVC_HAS) + "".join(f"#undef {name}\n" for name in NOT_MSVC) + \
+        "#undef _M_X64\n#undef _M_IX86\n#undef _M_IX86_FP\n#define _MSC_VER 1940\n#define __STDC_NO_ATOMICS__ 1\n" + \
+        ("#define _M_X64 100\n" if bits == 64 else "#define _M_IX86 600\n#define _M_IX86_FP 2\n") + \
+        f"#pragma GCC poison {' '.join(NAMES_LACKED)}\n" \
+        "_invalid_parameter_handler _set_thread_local_invalid_parameter_handler(_invalid_parameter_handler);\n"
+    before = source(tag("msvc", std, str(bits)) + "_before.h", prefix)
+    path = source(tag("stand_in", std, str(bits)) + ".c", includes(HEADERS, True) + CALL)
+    run(cross({64: "clang", 32: "clang i686"}[bits], std) +
+        ["-fms-extensions", "-Wno-language-extension-token", "-I", folder, "-isystem", curl_headers(), "-include", before,
+         "-fsyntax-only", path])
 
 
 def nothing_left(path, defines):
@@ -677,6 +756,7 @@ def jobs():
     yield "circles", "circles", job_circles, ()
     yield "lengths", "functions", job_script, ("check_functions.py",)
     yield "idioms", "idioms", job_idioms, ()
+    yield "msvc", "what MSVC lacks", job_script, ("check_msvc.py",)
     for header in HEADERS:
         yield "columns", f"columns {header}", job_columns, (header,)
     yield "conformance", "conformance", job_conformance, ()
@@ -695,8 +775,15 @@ def jobs():
         for cc in COMPILERS:
             yield "PHI_STATIC", f"static {cc} {std}", job_static, (cc, std)
         for header in HEADERS:
-            yield "mingw", f"mingw {std} {header}", job_mingw, (std, header)
+            yield "mingw", f"mingw {std} {header}", job_mingw, ("x86_64", std, [header])
             yield "msvc", f"msvc {std} {header}", job_msvc, (std, header)
+        for cc in ("i686", "clang"):
+            yield "mingw", f"mingw {cc} {std}", job_mingw, (cc, std, HEADERS)
+    if os.path.exists(os.path.join(ROOT, "src", "io", "files_windows.c")):
+        for cc, std in (("x86_64", "c99"), ("i686", "c99"), ("clang", "c11"), ("x86_64", "c++17")):
+            yield "windows", f"windows {cc} {std}", job_windows, (cc, std)
+        for std, bits in (("c11", 64), ("c++17", 32)):
+            yield "windows", f"stand-in for MSVC {std} {bits}", job_stand_in, (std, bits)
     less = ["PHI_NO_CURL", "PHI_NO_PROCESS", "PHI_NO_FILES", "PHI_NO_LISTEN"]
     for defines in [[macro] for macro in less] + [less]:
         yield "profiles", tag("profile", *defines), job_profile, (defines,)

@@ -97,6 +97,7 @@ needs_check() {
     need g++-multilib gcc wide32
     need libsqlite3-dev sqlite header sqlite3.h
     need gcc-mingw-w64-x86-64-posix mingw-w64 have x86_64-w64-mingw32-gcc-posix
+    need gcc-mingw-w64-i686-posix mingw-w64 have i686-w64-mingw32-gcc-posix
 }
 needs_coverage() { need gcovr gcovr have gcovr; }
 needs_fuzz() {

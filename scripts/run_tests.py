@@ -1,10 +1,10 @@
 """Runs test programs, two more at a time than there are processors (some of them wait), and adds up what they say.
 
-    run_tests.py [--jobs N] [--timeout S] [--build DIR] [--valgrind DIR] program ...
+    run_tests.py [--jobs N] [--timeout S] [--build DIR] [--valgrind DIR] [--under COMMAND] program ...
 
 A program is an executable, or a .py file that is run with this Python; $PHI_BUILD says where scripts find programs
-(--build). Programs below the folder of --valgrind run under valgrind, and may take ten times as long. The last line of the form
-"N passed, N failed[, N skipped]" counts; for unittest, its own closing lines do. A program that
+(--build). Programs below the folder of --valgrind run under valgrind, and may take ten times as long. --under names an
+emulator that runs each program. The last line of the form "N passed, N failed[, N skipped]" counts; for unittest, its own closing lines do. A program that
 crashes, hangs or says nothing is one failure. One line is printed for each; what a program printed
 is shown when it failed. The last line is the sum: "N passed, N failed[, N skipped]".
 """
@@ -45,7 +45,7 @@ def inside(program, folder):
 
 
 def run(program, args, env):
-    command, timeout = [program if os.sep in program else "./" + program], args.timeout
+    command, timeout = args.under.split() + [program if os.sep in program else "./" + program], args.timeout
     if program.endswith(".py"):
         command = [sys.executable, program]
     elif inside(program, args.valgrind):
@@ -98,6 +98,7 @@ def main():
     parser.add_argument("--timeout", type=int, default=180)
     parser.add_argument("--valgrind", default="")
     parser.add_argument("--build", default="")
+    parser.add_argument("--under", default="")
     parser.add_argument("programs", nargs="*")
     args = parser.parse_args()
     # What a shell in the background ignores, the tests must not inherit: some press Ctrl+C.

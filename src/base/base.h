@@ -5,7 +5,7 @@
 #define PHI_BASE_BASE_H
 
 #if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
-#error "phi: C99 or newer is needed: compile with -std=c99"
+#error "phi: C99 or newer is needed: compile with -std=c99 (MSVC: /std:c11)"
 #endif
 
 #include <stdbool.h>
@@ -38,7 +38,8 @@
 #endif
 /* clang-format on */
 
-#if defined(__MINGW32__) /* here "printf" is that of msvcrt; C99 programs get the standard one */
+/* here "printf" is that of msvcrt; C99 programs get the standard one */
+#if defined(__MINGW32__) && !defined(__clang__)
 #define PHI_PRINTF(format_index, first) __attribute__((format(gnu_printf, format_index, first)))
 #elif defined(__GNUC__)
 #define PHI_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))

@@ -11,7 +11,16 @@
 #include <string.h>
 
 #ifndef PHI__FN
+#if defined(__GNUC__) && (defined(__ELF__) || defined(__MACH__))
 #define PHI__FN __attribute__((visibility("hidden")))
+#else
+#define PHI__FN
+#endif
+#endif
+/* MSVC lacks gcc's extensions and C11's atomics. clang for MSVC has both. */
+#if defined(_MSC_VER) && !defined(__clang__)
+#define PHI__MSVC 1
+#include <intrin.h>
 #endif
 /* Only for phi's own invariants. A caller's mistake returns a status instead. */
 #ifndef PHI_ASSERT
@@ -20,16 +29,18 @@
 #endif
 /* Marks a condition that should never be true but is handled anyway. If a test makes the condition
    true, the test stops at once. `make coverage` does not count the line. */
-#ifdef PHI__TESTED
+#if defined(PHI__TESTED) && defined(PHI__MSVC)
+#define PHI_NEVER(condition) ((condition) ? (__debugbreak(), true) : false)
+#elif defined(PHI__TESTED)
 #define PHI_NEVER(condition) ((condition) ? (__builtin_trap(), true) : false)
 #else
 #define PHI_NEVER(condition) (condition)
 #endif
 
 /* Atomics: a type, and operations on it with acquire and release order: load, store,
-   compare-and-swap, and an addition without a result. They use the builtins of gcc and clang, or
-   else those of C11. With PHI_NO_THREADS they are plain accesses, and only the pumping thread may
-   call phi. PHI__NO_BUILTINS lets the checks compile the C11 branch with gcc and clang. */
+   compare-and-swap, and an addition without a result. They use the builtins of gcc and clang, the
+   intrinsics of MSVC, or else C11. With PHI_NO_THREADS they are plain accesses, and only the pumping
+   thread may call phi. PHI__NO_BUILTINS lets the checks compile the C11 branch with gcc and clang. */
 #if defined(PHI_NO_THREADS)
 #define PHI__ATOMIC(type) type
 #define PHI__LOAD(p) (*(p))
@@ -45,6 +56,81 @@
     __atomic_compare_exchange_n((p), (expected), (desired), false, __ATOMIC_ACQ_REL,               \
                                 __ATOMIC_ACQUIRE)
 #define PHI__ADD(p, v) ((void)__atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL))
+#elif defined(PHI__MSVC)
+#define PHI__ATOMIC(type) volatile type
+/* MSVC's C has no typeof. So the operations choose by size, and a load of 4 bytes is a uint32_t in
+   a uint64_t. */
+#define PHI__IS_WIDE(p) (sizeof *(p) == 8)
+#define PHI__LOAD(p) (PHI__IS_WIDE(p) ? phi__msvc_load64(p) : phi__msvc_load32(p))
+#define PHI__STORE(p, v)                                                                           \
+    (PHI__IS_WIDE(p) ? phi__msvc_store64((p), (uint64_t)(v))                                       \
+                     : phi__msvc_store32((p), (uint32_t)(v)))
+#define PHI__CAS(p, expected, desired)                                                             \
+    (PHI__IS_WIDE(p) ? phi__msvc_cas64((p), (expected), (uint64_t)(desired))                       \
+                     : phi__msvc_cas32((p), (expected), (uint32_t)(desired)))
+#define PHI__ADD(p, v)                                                                             \
+    (PHI__IS_WIDE(p) ? phi__msvc_add64((p), (uint64_t)(v)) : phi__msvc_add32((p), (uint32_t)(v)))
+
+/* The intrinsics are full barriers. */
+static inline bool phi__msvc_cas32(volatile void *at, void *expected, uint32_t desired) {
+    long *want = (long *)expected;
+    long was = _InterlockedCompareExchange((volatile long *)at, (long)desired, *want);
+    if (was == *want) return true;
+    *want = was;
+    return false;
+}
+
+static inline bool phi__msvc_cas64(volatile void *at, void *expected, uint64_t desired) {
+    long long *want = (long long *)expected;
+    long long was =
+        _InterlockedCompareExchange64((volatile long long *)at, (long long)desired, *want);
+    if (was == *want) return true;
+    *want = was;
+    return false;
+}
+
+/* On x86 every load is an acquire, if the compiler keeps its place. Elsewhere, and for 8 bytes in
+   32-bit programs, a swap of 0 for 0 reads the value. */
+static inline uint64_t phi__msvc_load32(const volatile void *at) {
+    uint32_t value = 0;
+#if defined(_M_IX86) || (defined(_M_X64) && !defined(_M_ARM64EC))
+    value = *(const volatile uint32_t *)at;
+    _ReadWriteBarrier();
+#else
+    (void)phi__msvc_cas32((volatile void *)(uintptr_t)at, &value, 0);
+#endif
+    return value;
+}
+
+static inline uint64_t phi__msvc_load64(const volatile void *at) {
+    uint64_t value = 0;
+#if defined(_M_X64) && !defined(_M_ARM64EC)
+    value = *(const volatile uint64_t *)at;
+    _ReadWriteBarrier();
+#else
+    (void)phi__msvc_cas64((volatile void *)(uintptr_t)at, &value, 0);
+#endif
+    return value;
+}
+
+static inline void phi__msvc_store32(volatile void *at, uint32_t value) {
+    (void)_InterlockedExchange((volatile long *)at, (long)value);
+}
+
+/* x86 has no exchange of 8 bytes. */
+static inline void phi__msvc_store64(volatile void *at, uint64_t value) {
+    uint64_t was = phi__msvc_load64(at);
+    while (!phi__msvc_cas64(at, &was, value)) {}
+}
+
+static inline void phi__msvc_add32(volatile void *at, uint32_t value) {
+    (void)_InterlockedExchangeAdd((volatile long *)at, (long)value);
+}
+
+static inline void phi__msvc_add64(volatile void *at, uint64_t value) {
+    uint64_t was = phi__msvc_load64(at);
+    while (!phi__msvc_cas64(at, &was, was + value)) {}
+}
 #elif !defined(__cplusplus) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
 #include <stdatomic.h>
 #define PHI__ATOMIC(type) _Atomic(type)

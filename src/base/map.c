@@ -233,7 +233,7 @@ static size_t phi__slots_take_bits(phi__slots *slots, uint32_t group, uint32_t *
 }
 
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most) {
-    uint32_t marks = PHI__LOAD(&slots->marks), groups = slots->count / 64, n;
+    uint32_t marks = (uint32_t)PHI__LOAD(&slots->marks), groups = slots->count / 64, n;
     size_t count = 0;
     if (marks == slots->marks_seen) return 0;
     for (n = 0; n < groups && count + 64 <= most; n++) {

@@ -672,12 +672,12 @@ static phi_status phi__jobs_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
 }
 
 static void phi__jobs_no_tool(const phi__cfg_making *making, const phi_json *item, phi_str name) {
-    const char *near = phi__cfg_nearest(name, making->offered, making->offered_count);
+    const char *nearest = phi__cfg_nearest(name, making->offered, making->offered_count);
     char all[300] = "";
     size_t n = 0;
-    if (near != NULL) {
+    if (nearest != NULL) {
         phi__cfg_error(making->ground, item, PHI_NOT_FOUND, NULL,
-                       "\"%s\": there is no such tool; did you mean \"%s\"?", name.at, near);
+                       "\"%s\": there is no such tool; did you mean \"%s\"?", name.at, nearest);
         return;
     }
     for (size_t i = 0; i < making->offered_count && n < sizeof all; i++)

@@ -100,8 +100,8 @@ static void phi__set_read(phi__set_reader *r, const phi__set_row *row, size_t co
             if (!phi__set_uint(r, node, row->key, (uint64_t)row->least,
                                row->size == 4 ? UINT32_MAX : UINT64_MAX, &n, row->error))
                 continue;
-            uint32_t small = (uint32_t)n;
-            memcpy(at, row->size == 4 ? (void *)&small : (void *)&n, row->size);
+            uint32_t half = (uint32_t)n;
+            memcpy(at, row->size == 4 ? (void *)&half : (void *)&n, row->size);
         } else if (row->kind == PHI__SET_NUM && phi_json_is(member, PHI_JSON_NUMBER) &&
                    d >= row->least && d <= row->most)
             memcpy(at, &d, sizeof d);
@@ -147,14 +147,14 @@ static void phi__set_write(phi__set_writer *w, const phi__set_row *row, size_t c
     for (; count > 0; count--, row++) {
         const char *at = (const char *)from + row->offset;
         uint64_t n = 0;
-        uint32_t small = 0;
+        uint32_t half = 0;
         double d = 0;
         bool flag = false;
         const char *text = NULL;
         switch (row->kind) {
         case PHI__SET_UINT:
-            memcpy(row->size == 4 ? (void *)&small : (void *)&n, at, row->size);
-            n += small;
+            memcpy(row->size == 4 ? (void *)&half : (void *)&n, at, row->size);
+            n += half;
             if (n == 0 && row->fallback < 0) break;
             phi__set_put_uint(w, row->key, n != 0 ? n : (uint64_t)row->fallback);
             break;

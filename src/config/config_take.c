@@ -88,8 +88,8 @@ static bool phi__cfg_take_bits(const phi__cfg_field *field, const phi_json *node
     while ((item = phi_json_next(&it)) != NULL)
         if (phi__choice_find(field->choices, phi__json_text_of(item), &choice))
             bits |= (uint64_t)1 << choice.value;
-    uint32_t small = (uint32_t)bits;
-    memcpy(to, field->size == sizeof small ? (void *)&small : (void *)&bits, field->size);
+    uint32_t half = (uint32_t)bits;
+    memcpy(to, field->size == sizeof half ? (void *)&half : (void *)&bits, field->size);
     return true;
 }
 

@@ -963,7 +963,8 @@ static bool phi__http_awaits_end(phi__http *http) {
     const phi__http_transfer *t = phi__http_curl_of(http->lingering.all.last);
     uint64_t now = phi__io_now_us(http->io);
     if (t == NULL || t->http2) return false; /* an HTTP/2 connection has room for both */
-    uint64_t until = phi__min(slot->queued_us, t->released_us) + PHI__HTTP_REUSE_US;
+    uint64_t first = slot->queued_us < t->released_us ? slot->queued_us : t->released_us;
+    uint64_t until = first + PHI__HTTP_REUSE_US;
     if (now >= until) return false;
     char *at = NULL;
     if (curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_URL, &at) != CURLE_OK || at == NULL)

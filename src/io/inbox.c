@@ -35,14 +35,14 @@ static phi__inbox_record *phi__inbox_at(const phi__inbox *inbox, uint32_t count)
 
 /* Reserves `need` bytes that do not wrap; *at gets their start. */
 static bool phi__inbox_reserve(phi__inbox *inbox, uint32_t need, uint32_t *at) {
-    uint32_t tail = PHI__LOAD(&inbox->tail);
+    uint32_t tail = (uint32_t)PHI__LOAD(&inbox->tail);
     for (;;) {
         uint32_t to_end = inbox->size - (tail & (inbox->size - 1));
         uint32_t pad = need > to_end ? to_end : 0;
-        uint32_t used = tail - PHI__LOAD(&inbox->head);
+        uint32_t used = tail - (uint32_t)PHI__LOAD(&inbox->head);
         /* Other threads have moved head past the tail that was read, so read the tail again. */
         if (used > inbox->size) {
-            tail = PHI__LOAD(&inbox->tail);
+            tail = (uint32_t)PHI__LOAD(&inbox->tail);
             continue;
         }
         if (inbox->size - used < pad + need) return false;

@@ -33,9 +33,7 @@
 #define PHI__NT_PENDING ((LONG)0x00000103)
 #define PHI__NT_CANCELLED ((LONG)0xC0000120)
 
-#if !defined(SIO_BASE_HANDLE)
-#define SIO_BASE_HANDLE 0x48000022
-#endif
+#define PHI__AFD_BASE 0x48000022u /* SIO_BASE_HANDLE, which some headers lack */
 
 typedef struct phi__afd_info {
     LARGE_INTEGER timeout;
@@ -54,14 +52,14 @@ typedef LONG(NTAPI *phi__nt_cancel_fn)(HANDLE, IO_STATUS_BLOCK *, IO_STATUS_BLOC
 
 /* An operation: a packet of the port leads to it by the address of its OVERLAPPED. AFD sees the
    first two members of that as an IO_STATUS_BLOCK. */
-typedef struct phi__operation {
+typedef struct phi__overlapped {
     OVERLAPPED overlapped;
     bool of_pipe;
-} phi__operation;
+} phi__overlapped;
 
 /* A watched socket. */
 typedef struct phi__polled {
-    phi__operation operation;
+    phi__overlapped operation;
     phi__afd_info info;
     phi__link link; /* in the list of those that need a new poll */
     SOCKET socket;
@@ -77,7 +75,7 @@ enum { PHI__PIPE_BYTES = 16384 };
 /* A pipe that reads has always one read under way, or holds what that read has brought. A pipe that
    writes copies bytes, and takes more after the system has written them. */
 typedef struct phi__pipe {
-    phi__operation operation;
+    phi__overlapped operation;
     phi__poller *poller;
     HANDLE handle;
     phi__link link; /* in the list of ready pipes */
@@ -106,14 +104,20 @@ struct phi__poller {
     size_t fd_cap, cursor;
 };
 
-/* A descriptor of a pipe is its address plus 1: those of sockets are multiples of 4. */
-static phi__pipe *phi__pipe_of(phi__fd fd) { return (fd & 1) != 0 ? (phi__pipe *)(fd - 1) : NULL; }
-
 static IO_STATUS_BLOCK *phi__polled_status(phi__polled *s) {
     return (IO_STATUS_BLOCK *)(void *)&s->operation.overlapped;
 }
 
 /* ---- making and freeing ---- */
+
+#if defined(PHI_USE_POLL)
+
+static bool phi__afd_open(phi__poller *poller) {
+    (void)poller;
+    return false;
+}
+
+#else
 
 /* GetProcAddress returns one type for all functions. */
 static void phi__nt_find(const char *name, void *out, size_t size) {
@@ -124,10 +128,6 @@ static void phi__nt_find(const char *name, void *out, size_t size) {
 
 /* Opens the driver. False: it refuses. */
 static bool phi__afd_open(phi__poller *poller) {
-#if defined(PHI_USE_POLL)
-    (void)poller;
-    return false;
-#else
     wchar_t path[] = L"\\Device\\Afd\\Phi";
     UNICODE_STRING name;
     OBJECT_ATTRIBUTES about = PHI_ZERO;
@@ -151,8 +151,9 @@ static bool phi__afd_open(phi__poller *poller) {
     (void)CloseHandle(poller->afd);
     poller->afd = INVALID_HANDLE_VALUE;
     return false;
-#endif
 }
+
+#endif
 
 PHI__FN phi_status phi__poller_new(phi_memory *memory, phi__poller **out) {
     phi__poller *poller = (phi__poller *)phi__alloc(memory, sizeof *poller);
@@ -192,8 +193,7 @@ static ULONG phi__polled_events(int want) {
 static HANDLE phi__polled_base(SOCKET socket) {
     SOCKET base = INVALID_SOCKET;
     DWORD got;
-    if (WSAIoctl(socket, SIO_BASE_HANDLE, NULL, 0, &base, (DWORD)sizeof base, &got, NULL, NULL) !=
-        0)
+    if (WSAIoctl(socket, PHI__AFD_BASE, NULL, 0, &base, (DWORD)sizeof base, &got, NULL, NULL) != 0)
         base = socket;
     return (HANDLE)base;
 }
@@ -310,6 +310,9 @@ static int phi__polled_done(phi__poller *poller, phi__polled *s) {
 /* ---- pipes ---- */
 
 #if !defined(PHI_NO_PROCESS)
+
+/* A descriptor of a pipe is its address plus 1: those of sockets are multiples of 4. */
+static phi__pipe *phi__pipe_of(phi__fd fd) { return (fd & 1) != 0 ? (phi__pipe *)(fd - 1) : NULL; }
 
 PHI__FN int phi__pipe_new(phi__io *io, bool we_read, phi__fd *ours, HANDLE *childs) {
     phi__poller *poller = phi__io_poller(io);
@@ -511,7 +514,7 @@ static int phi__poller_take(phi__poller *poller, int timeout_ms, phi__poller_eve
                                      timeout_ms < 0 ? INFINITE : (DWORD)timeout_ms, FALSE))
         return n;
     for (ULONG i = 0; i < got; i++) {
-        phi__operation *operation = (phi__operation *)(void *)entries[i].lpOverlapped;
+        phi__overlapped *operation = (phi__overlapped *)(void *)entries[i].lpOverlapped;
         if (operation == NULL) continue;
         if (operation->of_pipe) {
 #if !defined(PHI_NO_PROCESS)

@@ -3,7 +3,8 @@
 
    A write to a pipe without a reader raises SIGPIPE, and a write past RLIMIT_FSIZE raises SIGXFSZ.
    Each would end a host without a handler. Both signals are sent to the writing thread, so blocking
-   them there and consuming a new one leaves no trace. */
+   them there and consuming a new one leaves no trace. macOS sends SIGPIPE to the process: a thread
+   that does not block it may take it. So phi's own pipes and sockets raise none there. */
 
 #include "io/os_in.h"
 #include "io/wake_in.h"
@@ -35,7 +36,7 @@ static void phi__posix_take(const sigset_t *before, int signal_number) {
     if (sigpending(&now) != 0 || sigismember(&now, signal_number) != 1) return;
     (void)sigemptyset(&one);
     (void)sigaddset(&one, signal_number);
-#if defined(__APPLE__)
+#if defined(__APPLE__) || defined(__OpenBSD__) /* without sigtimedwait */
     {
         int got;
         (void)sigwait(&one, &got);

@@ -77,7 +77,7 @@ static bool phi__posts_one(phi_runtime *rt) {
 }
 
 PHI__FN uint64_t phi__posts_next(const phi_runtime *rt) {
-    return phi__posts_place(rt, PHI__LOAD(&rt->inbox.tail));
+    return phi__posts_place(rt, (uint32_t)PHI__LOAD(&rt->inbox.tail));
 }
 
 PHI__FN void phi__posts_read(phi_runtime *rt) {

@@ -984,6 +984,16 @@ static phi__state phi__end_offer(phi__run *run, bool whole) {
     return phi__attempt_withdraw(run) ? outcome : PHI__RUN_LOST;
 }
 
+/* Returns a number in [0, 1) that depends on the random bytes but not on the machine's byte order,
+   so that a tape of another machine has the same delays. */
+static double phi__attempt_random(phi__io *io) {
+    unsigned char bytes[4] = {0};
+    phi__io_random(io, bytes, sizeof bytes);
+    double value = 0;
+    for (size_t i = 0; i < sizeof bytes; i++) value = (value + bytes[i]) / 256.0;
+    return value;
+}
+
 /* Ends a turn whose attempt has finally failed. The attempt itself may be freed already. */
 static phi__state phi__end_give_up(phi__run *run) {
     phi__state next = PHI__RUN_ON;
@@ -1035,10 +1045,8 @@ static phi__state phi__attempt_end(phi__run *run) {
         phi__projection_clear(run);
         return emitted ? PHI__RUN_TURN : PHI__RUN_LOST;
     }
-    uint32_t bits = 0;
-    phi__io_random(agent->rt->io, &bits, sizeof bits);
-    if (!phi__retry_wanted(&agent->desc.retry, failure, a->retries + 1, (double)bits / 4294967296.0,
-                           &a->delay_ms) ||
+    if (!phi__retry_wanted(&agent->desc.retry, failure, a->retries + 1,
+                           phi__attempt_random(agent->rt->io), &a->delay_ms) ||
         !phi__limits_leaves(run, a->delay_ms))
         return phi__end_give_up(run);
     a->retries++;

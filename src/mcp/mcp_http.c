@@ -777,7 +777,7 @@ static bool phi__stream_unheard(phi__exchange *e, phi_status status) {
 /* ---- the old transport ---- */
 
 /* Closes the stream of the old transport, if it is open. */
-static void phi__stream_close(phi__mcp_http *http) {
+static void phi__stream_shut(phi__mcp_http *http) {
     phi__exchange *e = http->stream;
     http->stream = NULL;
     phi__buf_free(&http->endpoint);
@@ -792,7 +792,7 @@ static bool phi__stream_fail(phi__mcp_http *http, phi_status status, const char 
     (void)snprintf(message, sizeof message, "%.*s", (int)sizeof message - 1,
                    words != NULL ? words : "");
     http->first = NULL;
-    phi__stream_close(http);
+    phi__stream_shut(http);
     if (first == NULL) return true;
     if (first->words[0] == '\0' || words != NULL)
         (void)snprintf(first->words, sizeof first->words, "%s", message);
@@ -831,7 +831,7 @@ static bool phi__stream_ended(phi__exchange *e, phi_status status) {
                    e->words[0] != '\0' ? ": " : "", e->words);
     if (!connected) /* the server does not use the old transport after all */
         return phi__stream_fail(http, PHI_REFUSED, http->old ? words : NULL);
-    phi__stream_close(http);
+    phi__stream_shut(http);
     if (http->closing) return true;
     return phi__mcp_down(http->link.mcp, status == PHI_OK ? PHI_NETWORK : status, false, words);
 }
@@ -848,7 +848,7 @@ static void phi__stream_late(phi__exchange *e) {
 static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
     static const phi__ex_kind kind = {
         "GET", false, false, phi__stream_message, phi__stream_ended, phi__stream_late};
-    phi__stream_close(http);
+    phi__stream_shut(http);
     phi__exchange *e = phi__ex_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
     if (e == NULL) return PHI_NO_MEMORY;
     e->owner = http;
@@ -858,7 +858,7 @@ static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
     if (status == PHI_OK) status = phi__ex_send(e);
     if (status == PHI_OK) return status;
     http->first = NULL;
-    phi__stream_close(http);
+    phi__stream_shut(http);
     return status;
 }
 
@@ -1004,7 +1004,7 @@ static void phi__mhttp_forget(phi__mcp_link *link, phi__out *out) {
     if (e == NULL) return;
     if (e == http->first) {
         http->first = NULL;
-        phi__stream_close(http);
+        phi__stream_shut(http);
     }
     phi__ex_detach(e);
     /* The answer was reported. If the stream ends soon, its connection can be used again. */
@@ -1040,7 +1040,7 @@ static void phi__mhttp_listen(phi__mcp_link *link) {
 static void phi__mhttp_close_all(phi__mcp_http *http) {
     phi__link *next;
     phi__stream_deafen(http);
-    phi__stream_close(http);
+    phi__stream_shut(http);
     http->first = NULL;
     for (phi__link *link = http->wire.exchanges.first; link != NULL; link = next) {
         next = link->next;
@@ -1060,7 +1060,7 @@ static void phi__mhttp_closes(phi__mcp_http *http) {
     phi__io *io = http->wire.rt->io;
     uint64_t now = phi__io_now_us(io);
     phi__stream_deafen(http);
-    phi__stream_close(http);
+    phi__stream_shut(http);
     if (http->wire.exchanges.first == NULL && http->wire.session.len > 0 && !http->ended) {
         static const phi__ex_kind kind = {"DELETE",          false,           true,
                                           phi__stream_heard, phi__mhttp_left, NULL};

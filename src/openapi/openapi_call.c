@@ -606,15 +606,15 @@ static void phi__json_cut_put_first(phi__buf *out, const phi__json_cut_value *va
 static size_t phi__json_cut_share(const size_t *sizes, size_t count, size_t room) {
     size_t share = room / count, i;
     for (int round = 0; round < PHI__JSON_CUT_ROUNDS; round++) {
-        size_t small = 0, large = 0;
+        size_t fixed = 0, large = 0;
         for (i = 0; i < count; i++) {
             if (sizes[i] <= share)
-                small += sizes[i];
+                fixed += sizes[i];
             else
                 large++;
         }
-        if (large == 0 || small > room) return share;
-        share = (room - small) / large;
+        if (large == 0 || fixed > room) return share;
+        share = (room - fixed) / large;
     }
     return share;
 }

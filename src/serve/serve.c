@@ -1,18 +1,12 @@
-/* serve.c - the server of serve_in.h on POSIX sockets: a port, connections, and requests. */
+/* serve.c - the server of serve_in.h: a port, connections, and requests. */
 #include "serve/serve_in.h"
 #include "loop/loop_in.h"
 #include "serve/http_head_in.h"
+#include "serve/sockets_in.h"
 
 #ifndef PHI_NO_LISTEN
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 typedef enum phi__conn_in {
     PHI__CONN_HEAD,
@@ -31,7 +25,7 @@ typedef enum phi__conn_out {
 struct phi__serve_exchange {
     phi__link link; /* in serve->live or serve->dead */
     phi__serve *serve;
-    int fd; /* -1 if dead */
+    phi__fd fd; /* -1 if dead */
     phi__watch watch;
     phi__timer timer;
     phi__conn_in in_state;
@@ -58,7 +52,7 @@ struct phi__serve_exchange {
 struct phi__serve {
     phi__io *io;
     phi__serve_desc desc;
-    int fd; /* the listening socket, or -1 */
+    phi__fd fd; /* the listening socket, or -1 */
     uint16_t port;
     phi__watch watch;
     phi__timer timer; /* tries again to watch the port */
@@ -152,58 +146,9 @@ enum {
 };
 #define PHI__PORT_RETRY_US 100000u /* pause if the system has no descriptor or memory */
 
-typedef union phi__port_address {
-    struct sockaddr any;
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-} phi__port_address;
-
-/* Parses an address. Returns its length in bytes, or 0 if the text is not a literal. */
-static socklen_t phi__port_read(const char *text, uint16_t port, phi__port_address *out) {
-    memset(out, 0, sizeof *out);
-    if (inet_pton(AF_INET, text, &out->v4.sin_addr) == 1) {
-        out->v4.sin_family = AF_INET;
-        out->v4.sin_port = htons(port);
-        return (socklen_t)sizeof out->v4;
-    }
-    if (inet_pton(AF_INET6, text, &out->v6.sin6_addr) != 1) return 0;
-    out->v6.sin6_family = AF_INET6;
-    out->v6.sin6_port = htons(port);
-    return (socklen_t)sizeof out->v6;
-}
-
-static bool phi__port_is_loopback(const phi__port_address *address) {
+static bool phi__port_is_loopback(const phi__socket_address *address) {
     static const unsigned char v6[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
-    return address->any.sa_family == AF_INET ? ntohl(address->v4.sin_addr.s_addr) >> 24 == 127
-                                             : memcmp(&address->v6.sin6_addr, v6, sizeof v6) == 0;
-}
-
-static int phi__port_flags(int fd) {
-    int flags = fcntl(fd, F_GETFL);
-    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) return errno;
-    return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 ? 0 : errno;
-}
-
-/* Returns 0 or an errno value. */
-static int phi__port_bind(phi__serve *s, const phi__port_address *address, socklen_t len) {
-    phi__port_address got;
-    socklen_t got_len = (socklen_t)sizeof got;
-    int one = 1;
-    s->fd = socket(address->any.sa_family, SOCK_STREAM, 0);
-    if (s->fd < 0) return errno;
-    int error = phi__port_flags(s->fd);
-    if (error != 0) return error;
-    (void)setsockopt(s->fd, SOL_SOCKET, SO_REUSEADDR, &one, (socklen_t)sizeof one);
-#if defined(IPV6_V6ONLY)
-    if (address->any.sa_family == AF_INET6)
-        (void)setsockopt(s->fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, (socklen_t)sizeof one);
-#endif
-    memset(&got, 0, sizeof got);
-    if (bind(s->fd, &address->any, len) != 0 || listen(s->fd, PHI__PORT_BACKLOG) != 0 ||
-        getsockname(s->fd, &got.any, &got_len) != 0)
-        return errno;
-    s->port = ntohs(got.any.sa_family == AF_INET ? got.v4.sin_port : got.v6.sin6_port);
-    return 0;
+    return address->v6 ? memcmp(address->bytes, v6, sizeof v6) == 0 : address->bytes[0] == 127;
 }
 
 static void phi__port_later(phi__serve *s) {
@@ -227,7 +172,7 @@ static void phi__port_on_timer(phi__timer *timer) {
 static void phi__port_close(phi__serve *s) {
     (void)phi__io_watch(s->io, &s->watch, s->fd, 0);
     phi__io_timer_clear(s->io, &s->timer);
-    if (s->fd >= 0) (void)close(s->fd);
+    if (s->fd != -1) phi__socket_close(s->fd);
     s->fd = -1;
 }
 
@@ -294,9 +239,9 @@ static void phi__conn_tell_gone(phi__serve_exchange *c) {
 /* Closes the connection. serve->busy must be raised. */
 static void phi__conn_close(phi__serve_exchange *c) {
     phi__serve *s = c->serve;
-    if (c->fd < 0) return;
+    if (c->fd == -1) return;
     (void)phi__io_watch(s->io, &c->watch, c->fd, 0);
-    (void)close(c->fd);
+    phi__socket_close(c->fd);
     c->fd = -1;
     phi__io_timer_clear(s->io, &c->timer);
     phi__list_take(&s->live, &c->link);
@@ -348,9 +293,9 @@ static phi_status phi__conn_undo(phi__serve_exchange *c, size_t len) {
 static void phi__conn_flush(phi__serve_exchange *c) {
     size_t wrote;
     if (phi__conn_waiting(c) == 0) return;
-    int error = phi__posix_write(c->fd, c->out.at + c->out_at,
-                                 phi__min(phi__conn_waiting(c), PHI__CONN_WRITE_BYTES), &wrote);
-    if (error != 0 && error != EAGAIN && error != EWOULDBLOCK) {
+    int error = phi__socket_write(c->fd, c->out.at + c->out_at,
+                                  phi__min(phi__conn_waiting(c), PHI__CONN_WRITE_BYTES), &wrote);
+    if (error != 0 && error != PHI__SOCKET_BUSY) {
         phi__conn_close(c);
         return;
     }
@@ -373,25 +318,22 @@ static void phi__conn_flush(phi__serve_exchange *c) {
 
 /* Reads bytes. May close the connection. */
 static void phi__conn_fill(phi__serve_exchange *c) {
-    size_t most = PHI__CONN_IN_BYTES - phi__min(phi__conn_unread(c), PHI__CONN_IN_BYTES);
-    ssize_t n;
+    size_t most = PHI__CONN_IN_BYTES - phi__min(phi__conn_unread(c), PHI__CONN_IN_BYTES), n;
     if (most == 0 || c->eof) return;
     char *to = phi__buf_reserve(&c->in, most);
     if (to == NULL) {
         phi__conn_close(c);
         return;
     }
-    do n = read(c->fd, to, most);
-    while (n < 0 && errno == EINTR);
+    int error = phi__socket_read(c->fd, to, most, &n);
     if (n > 0) {
-        phi__buf_add_len(&c->in, (size_t)n);
+        phi__buf_add_len(&c->in, n);
         if (c->in_state != PHI__CONN_LINGER) return;
-        c->dropped += (size_t)n;
+        c->dropped += n;
         if (c->dropped > PHI__CONN_LINGER_BYTES) phi__conn_close(c);
-    } else if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) {
-        bool reset = n < 0;
+    } else if (error != PHI__SOCKET_BUSY) {
         c->eof = true;
-        if (reset || c->out_state != PHI__CONN_ENDED || phi__conn_waiting(c) == 0)
+        if (error != 0 || c->out_state != PHI__CONN_ENDED || phi__conn_waiting(c) == 0)
             phi__conn_close(c);
         else {
             c->keep_alive = false;
@@ -460,7 +402,7 @@ static void phi__serve_ended(phi__serve_exchange *c) {
 static void phi__serve_fail(phi__serve_exchange *c, int http_status, const char *message) {
     bool open = c->out_state == PHI__CONN_OPEN;
     phi__conn_tell_gone(c);
-    if (c->fd < 0) return;
+    if (c->fd == -1) return;
     c->keep_alive = false;
     if (open)
         phi__serve_refuse(c, http_status, message);
@@ -498,7 +440,7 @@ static bool phi__serve_read_body(phi__serve_exchange *c) {
     }
     if (piece.len > 0) c->expects_continue = false;
     if (piece.len > 0 && c->calls.body != NULL) c->calls.body(c->ctx, piece.at, piece.len);
-    if (c->fd < 0 || c->in_state != PHI__CONN_BODY) return false;
+    if (c->fd == -1 || c->in_state != PHI__CONN_BODY) return false;
     if (status == PHI_BUSY) return used > 0;
     c->in_state = PHI__CONN_REST;
     c->read_by_us = UINT64_MAX;
@@ -522,7 +464,7 @@ static void phi__serve_begin_exchange(phi__serve_exchange *c) {
         return;
     }
     s->desc.request(s->desc.ctx, c, &c->head);
-    if (c->fd < 0) return;
+    if (c->fd == -1) return;
     phi__http_head_free(&c->head); /* freed early, because an exchange can last for hours */
     if (c->out_state == PHI__CONN_OPEN && !c->kept) {
         phi__serve_refuse(c, 500, "no answer");
@@ -544,7 +486,7 @@ static bool phi__serve_read_head(phi__serve_exchange *c) {
     c->in_at += used;
     if (status == PHI_OK) {
         phi__serve_begin_exchange(c);
-        return c->fd >= 0 && c->in_state == PHI__CONN_BODY;
+        return c->fd != -1 && c->in_state == PHI__CONN_BODY;
     }
     if (!begun && phi__http_head_begun(&c->head))
         c->read_by_us = phi__conn_in_ms(s, s->desc.head_ms);
@@ -567,7 +509,7 @@ static void phi__serve_sent(phi__serve_exchange *c) {
         phi__conn_close(c);
     else if (c->in_state == PHI__CONN_LINGER && !c->shut) {
         c->shut = true;
-        (void)shutdown(c->fd, SHUT_WR);
+        phi__socket_end_sending(c->fd);
         c->read_by_us = phi__conn_in_ms(c->serve, PHI__SERVE_LINGER_MS);
     }
 }
@@ -575,16 +517,16 @@ static void phi__serve_sent(phi__serve_exchange *c) {
 /* Does as much as possible, but at most one request a turn. */
 static void phi__serve_run(phi__serve_exchange *c) {
     bool more = true;
-    while (c->fd >= 0 && more) {
+    while (c->fd != -1 && more) {
         if (c->in_state == PHI__CONN_HEAD)
             more = phi__conn_unread(c) > 0 && phi__serve_read_head(c);
         else
             more = c->in_state == PHI__CONN_BODY && phi__serve_read_body(c);
     }
     c->soon = false; /* the code below does the work that callbacks asked for */
-    if (c->fd >= 0) phi__conn_flush(c);
-    if (c->fd >= 0) phi__serve_sent(c);
-    if (c->fd < 0) return;
+    if (c->fd != -1) phi__conn_flush(c);
+    if (c->fd != -1) phi__serve_sent(c);
+    if (c->fd == -1) return;
     if (c->in_state == PHI__CONN_LINGER) c->in_at = c->in.len;
     if (c->in_at > 0) phi__buf_drop(&c->in, c->in_at);
     c->in_at = 0;
@@ -596,7 +538,7 @@ static void phi__serve_on_ready(phi__watch *watch, int have) {
     phi__serve *s = c->serve;
     s->busy++;
     if ((have & PHI__READ) != 0) phi__conn_fill(c);
-    if (c->fd >= 0) phi__serve_run(c);
+    if (c->fd != -1) phi__serve_run(c);
     phi__conn_leave(s);
 }
 
@@ -617,7 +559,7 @@ static void phi__serve_on_timer(phi__timer *timer) {
         else
             phi__conn_close(c);
     }
-    if (c->fd >= 0) phi__serve_run(c);
+    if (c->fd != -1) phi__serve_run(c);
     phi__conn_leave(s);
 }
 
@@ -637,15 +579,12 @@ static void phi__serve_make_room(phi__serve *s) {
     if (oldest != NULL) phi__conn_close(oldest);
 }
 
-static void phi__serve_accepted(phi__serve *s, int fd) {
+static void phi__serve_accepted(phi__serve *s, phi__fd fd) {
     phi_memory *memory = phi__io_memory(s->io);
-    int one = 1; /* send a small answer without waiting for an acknowledgement */
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, (socklen_t)sizeof one);
     phi__serve_exchange *c = (phi__serve_exchange *)phi__alloc(memory, sizeof *c);
-    if (c == NULL || phi__port_flags(fd) != 0 ||
-        phi__io_timer_set(s->io, &c->timer, UINT64_MAX) != PHI_OK) {
+    if (c == NULL || phi__io_timer_set(s->io, &c->timer, UINT64_MAX) != PHI_OK) {
         phi__free(memory, c, c != NULL ? sizeof *c : 0);
-        (void)close(fd);
+        phi__socket_close(fd);
         return;
     }
     c->serve = s;
@@ -667,14 +606,15 @@ static void phi__serve_on_port(phi__watch *watch, int have) {
     (void)have;
     s->busy++;
     for (int i = 0; i < PHI__PORT_ACCEPTS && !s->freed && !phi__port_full(s); i++) {
-        int fd = accept(s->fd, NULL, NULL);
-        if (fd >= 0) {
+        phi__fd fd;
+        int error = phi__socket_accept(s->fd, &fd);
+        if (error == 0) {
             phi__serve_accepted(s, fd);
             continue;
         }
         /* Without a descriptor or memory, the connection stays in the queue and the watch would
            report it again and again. After other errors, no connection waits. */
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        if (error == PHI__SOCKET_FULL) {
             (void)phi__io_watch(s->io, &s->watch, s->fd, 0);
             phi__port_later(s);
         }
@@ -692,15 +632,16 @@ PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi_
     const char *text = desc->address != NULL ? desc->address : "127.0.0.1";
     phi_memory *memory = phi__io_memory(io);
     char words[96] = "no memory";
-    phi__port_address address;
+    phi__socket_address address;
     int error = 0;
-    socklen_t len = phi__port_read(text, desc->port, &address);
+    bool literal = phi__socket_parse(text, &address);
+    address.port = desc->port;
     *out = NULL;
     if (message_size > 0) message[0] = '\0';
-    if (len == 0 || (!desc->any_address && !phi__port_is_loopback(&address))) {
+    if (!literal || (!desc->any_address && !phi__port_is_loopback(&address))) {
         (void)snprintf(message, message_size, "cannot listen on \"%.60s\": expected %s", text,
-                       len == 0 ? "an IP address"
-                                : "127.0.0.1 or ::1 (others only with any_address)");
+                       literal ? "127.0.0.1 or ::1 (others only with any_address)"
+                               : "an IP address");
         return PHI_BAD_ARG;
     }
     phi__serve *s = (phi__serve *)phi__alloc(memory, sizeof *s);
@@ -718,11 +659,9 @@ PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi_
     if (desc->idle_ms == 0) s->desc.idle_ms = PHI__SERVE_IDLE_MS;
     if (desc->write_ms == 0) s->desc.write_ms = PHI__SERVE_WRITE_MS;
     phi_status status = phi__io_timer_set(io, &s->timer, UINT64_MAX);
-    if (status == PHI_OK) error = phi__port_bind(s, &address, len);
+    if (status == PHI_OK) error = phi__socket_listen(&address, PHI__PORT_BACKLOG, &s->fd, &s->port);
     if (error != 0) {
-        bool refused = error == EADDRINUSE || error == EACCES || error == EADDRNOTAVAIL;
-        bool no_memory = error == ENOMEM || error == ENOBUFS;
-        status = refused ? PHI_REFUSED : no_memory ? PHI_NO_MEMORY : PHI_IO;
+        status = phi__socket_status(error);
         phi__os_words(error, words, sizeof words);
     }
     if (status == PHI_OK) status = phi__io_watch(io, &s->watch, s->fd, PHI__READ);

@@ -1,36 +1,30 @@
-/* channel.c - the channels of system_in.h: reads and writes only after poll reported readiness. */
+/* channel.c - the channels of system_in.h: a queue for the reader, and two sides of channel_in.h. */
+#include "system/channel_in.h"
 #include "system/process_in.h"
 #include "base/base_in.h"
 #include "io/io_in.h"
 
 #ifndef PHI_NO_PROCESS
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <sys/types.h>
-#include <unistd.h>
-
-/* The bytes that a ready pipe takes without blocking. POSIX guarantees at least 512. */
-#if defined(PIPE_BUF)
-#define PHI__CHANNEL_PIECE PIPE_BUF
-#else
-#define PHI__CHANNEL_PIECE 512
-#endif
-
 enum {
-    PHI__CHANNEL_TURN_BYTES = 16384,   /* max. bytes read in one turn */
-    PHI__CHANNEL_WRITES = 16,          /* max. writes in one turn */
-    PHI__CHANNEL_QUEUE_BYTES = 1048576 /* default of max_out_bytes */
+    PHI__CHANNEL_TURN_BYTES = 16384,    /* max. bytes read in one turn */
+    PHI__CHANNEL_WRITES = 16,           /* max. writes in one turn */
+    PHI__CHANNEL_QUEUE_BYTES = 1048576, /* default of max_out_bytes */
+    PHI__CHANNEL_KEPT_BYTES = 16384,    /* a larger queue is freed when it is empty */
+    /* pauses between two tries on a side that no poller takes: the first, doubled up to the last */
+    PHI__CHANNEL_PAUSE_US = 1000,
+    PHI__CHANNEL_PAUSE_MOST_US = 8000
 };
 #define PHI__CHANNEL_RETRY_US 10000u /* pause after a watch failed for lack of memory */
 
 struct phi__channel {
     phi__io *io;
     phi__channel_desc desc;
-    phi__watch watches[2]; /* 0: input, 1: output */
-    bool plain[2];         /* no poller takes the descriptor, so the timer polls */
+    phi__side sides[2]; /* 0: input, 1: output */
+    phi__watch watches[2];
+    /* for a plain side, which the timer serves: the time of its next try, and the last pause */
+    uint64_t due_us[2];
+    uint32_t pause_us[2];
     phi__timer timer;
     phi__outgoing out;
     bool stopped; /* `input` returned false */
@@ -38,10 +32,6 @@ struct phi__channel {
     bool broken;  /* out_fd has no reader */
     bool wants_room, in_callback, freed;
 };
-
-static int phi__channel_fd(const phi__channel *c, int side) {
-    return side == 0 ? c->desc.in_fd : c->desc.out_fd;
-}
 
 static bool phi__channel_wants(const phi__channel *c, int side) {
     if (side == 0) return !c->over && !c->stopped;
@@ -55,21 +45,24 @@ static void phi__channel_watch(phi__channel *c) {
     for (int side = 0; side < 2; side++) {
         bool on = phi__channel_wants(c, side);
         int want = !on ? 0 : side == 0 ? PHI__READ : PHI__WRITE;
-        if (c->plain[side]) {
-            if (on) at = now;
+        if (c->sides[side].plain) {
+            if (on && c->due_us[side] < at) at = c->due_us[side];
             continue;
         }
         if (c->watches[side].want == want ||
-            phi__io_watch(c->io, &c->watches[side], phi__channel_fd(c, side), want) == PHI_OK)
+            phi__io_watch(c->io, &c->watches[side], c->sides[side].fd, want) == PHI_OK)
             continue;
-        if (at == UINT64_MAX) at = now + PHI__CHANNEL_RETRY_US;
+        if (at > now + PHI__CHANNEL_RETRY_US) at = now + PHI__CHANNEL_RETRY_US;
     }
+    if (at < now) at = now;
     (void)phi__io_timer_set(c->io, &c->timer, at); /* cannot fail: the timer is set */
 }
 
 static void phi__channel_destroy(phi__channel *c) {
-    for (int side = 0; side < 2; side++)
-        (void)phi__io_watch(c->io, &c->watches[side], phi__channel_fd(c, side), 0);
+    for (int side = 0; side < 2; side++) {
+        (void)phi__io_watch(c->io, &c->watches[side], c->sides[side].fd, 0);
+        phi__side_close(&c->sides[side]);
+    }
     phi__io_timer_clear(c->io, &c->timer);
     phi__outgoing_free(&c->out);
     phi__free(phi__io_memory(c->io), c, sizeof *c);
@@ -97,38 +90,57 @@ static bool phi__channel_over(phi__channel *c, phi_status status, int error) {
     return phi__channel_returned(c);
 }
 
-/* True if reading or writing on that side would not block. A file is always ready. */
-static bool phi__channel_ready(const phi__channel *c, int side) {
-    struct pollfd one;
-    one.fd = phi__channel_fd(c, side);
-    one.events = side == 0 ? POLLIN : POLLOUT;
-    one.revents = 0;
-    return poll(&one, 1, 0) > 0;
+/* Sets the time of the next try: at once after bytes, else after a pause. */
+static void phi__channel_tried(phi__channel *c, int side, bool moved) {
+    uint32_t pause = c->pause_us[side];
+    pause = pause == 0 ? (uint32_t)PHI__CHANNEL_PAUSE_US : pause * 2;
+    if (pause > PHI__CHANNEL_PAUSE_MOST_US) pause = PHI__CHANNEL_PAUSE_MOST_US;
+    c->pause_us[side] = moved ? 0 : pause;
+    c->due_us[side] = moved ? 0 : phi__io_now_us(c->io) + pause;
 }
 
 /* Reads once. False: the channel is gone. */
 static bool phi__channel_read(phi__channel *c) {
     char bytes[PHI__CHANNEL_TURN_BYTES];
-    ssize_t n;
-    if (!phi__channel_wants(c, 0) || !phi__channel_ready(c, 0)) return true;
-    do n = read(c->desc.in_fd, bytes, sizeof bytes);
-    while (n < 0 && errno == EINTR);
-    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
-    if (n <= 0) return phi__channel_over(c, n == 0 ? PHI_OK : PHI_IO, n == 0 ? 0 : errno);
+    size_t n;
+    if (!phi__channel_wants(c, 0)) return true;
+    int error = phi__side_read(&c->sides[0], bytes, sizeof bytes, &n);
+    phi__channel_tried(c, 0, error != PHI__SIDE_BUSY);
+    if (error == PHI__SIDE_BUSY) return true;
+    if (n == 0) return phi__channel_over(c, error == 0 ? PHI_OK : PHI_IO, error);
     c->in_callback = true;
-    if (!c->desc.input(c->desc.ctx, bytes, (size_t)n)) c->stopped = true;
+    if (!c->desc.input(c->desc.ctx, bytes, n)) c->stopped = true;
     return phi__channel_returned(c);
 }
 
-/* Writes as much as out_fd takes. Returns an errno value. */
+/* Removes bytes that were written from the queue. */
+static void phi__channel_wrote(phi__channel *c, size_t n) {
+    phi__outgoing *out = &c->out;
+    out->at += n;
+    if (out->at == out->bytes.len) {
+        phi__buf_clear(&out->bytes);
+        if (out->bytes.cap > PHI__CHANNEL_KEPT_BYTES) phi__buf_free(&out->bytes);
+        out->at = 0;
+    } else if (out->at >= out->bytes.len / 2) {
+        phi__buf_drop(&out->bytes, out->at);
+        out->at = 0;
+    }
+}
+
+/* Writes as much as out_fd takes. Returns 0 or an error of the system. */
 static int phi__channel_send(phi__channel *c) {
     int error = 0;
+    bool moved = false;
     for (int i = 0; i < PHI__CHANNEL_WRITES && error == 0 && phi__outgoing_waits(&c->out) > 0;
          i++) {
-        if (!phi__channel_ready(c, 1)) return 0;
-        error = phi__outgoing_write(&c->out, c->desc.out_fd, PHI__CHANNEL_PIECE);
+        size_t wrote;
+        error = phi__side_write(&c->sides[1], c->out.bytes.at + c->out.at,
+                                phi__outgoing_waits(&c->out), &wrote);
+        if (wrote > 0) phi__channel_wrote(c, wrote);
+        moved = moved || wrote > 0;
     }
-    return error == EAGAIN ? 0 : error;
+    phi__channel_tried(c, 1, moved || error == 0);
+    return error == PHI__SIDE_BUSY ? 0 : error;
 }
 
 /* Writes queued bytes. False: the channel is gone. */
@@ -165,8 +177,9 @@ static void phi__channel_on_timer(phi__timer *timer) {
     phi__channel *c = PHI__OWNER(timer, phi__channel, timer);
     /* cannot fail: the slot of the fired timer is free */
     (void)phi__io_timer_set(c->io, &c->timer, UINT64_MAX);
-    if (c->plain[1] && !phi__channel_write_on(c)) return;
-    if (c->plain[0] && !phi__channel_read(c)) return;
+    uint64_t now = phi__io_now_us(c->io);
+    if (c->sides[1].plain && c->due_us[1] <= now && !phi__channel_write_on(c)) return;
+    if (c->sides[0].plain && c->due_us[0] <= now && !phi__channel_read(c)) return;
     phi__channel_watch(c);
 }
 
@@ -184,19 +197,18 @@ PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc,
     c->watches[0].ready = phi__channel_on_in;
     c->watches[1].ready = phi__channel_on_out;
     c->timer.fire = phi__channel_on_timer;
-    if (c->desc.in_fd == c->desc.out_fd || fcntl(c->desc.in_fd, F_GETFD) < 0 ||
-        fcntl(c->desc.out_fd, F_GETFD) < 0) {
+    phi_status status = PHI_OK;
+    if (c->desc.in_fd == c->desc.out_fd ||
+        !phi__side_open(&c->sides[0], phi__io_memory(io), c->desc.in_fd, false) ||
+        !phi__side_open(&c->sides[1], phi__io_memory(io), c->desc.out_fd, true))
+        status = PHI_BAD_ARG;
+    else
+        status = phi__io_timer_set(io, &c->timer, UINT64_MAX);
+    if (status != PHI_OK) {
+        phi__side_close(&c->sides[0]);
+        phi__side_close(&c->sides[1]);
         phi__free(phi__io_memory(io), c, sizeof *c);
-        return PHI_BAD_ARG;
-    }
-    if (phi__io_timer_set(io, &c->timer, UINT64_MAX) != PHI_OK) {
-        phi__free(phi__io_memory(io), c, sizeof *c);
-        return PHI_NO_MEMORY;
-    }
-    /* Pollers take pipes, sockets and terminals, but may refuse seekable files and /dev/null. */
-    for (int side = 0; side < 2; side++) {
-        int fd = phi__channel_fd(c, side);
-        c->plain[side] = lseek(fd, 0, SEEK_CUR) != (off_t)-1 && isatty(fd) == 0;
+        return status;
     }
     phi__channel_watch(c);
     *out = c;

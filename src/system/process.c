@@ -9,56 +9,28 @@
 #include "base/base_in.h"
 #include "io/io_in.h"
 
-/* ---- starting a program, only by posix_spawn ----
-
-   fork would copy the host's page tables, which takes tens of milliseconds for a large host. */
-
 #ifndef PHI_NO_PROCESS
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/types.h>
-#include <unistd.h>
+/* ---- names of variables ---- */
 
-/* The features of this system's posix_spawn. PHI__SPAWN_PLAIN disables them, for tests. */
-#if defined(__GLIBC__) && !defined(PHI__SPAWN_PLAIN)
-#if __GLIBC_PREREQ(2, 29)
-#define PHI__SPAWN_CHDIR
-#endif
-#if __GLIBC_PREREQ(2, 34)
-#define PHI__SPAWN_CLOSE
-#endif
-#elif defined(__APPLE__) && !defined(PHI__SPAWN_PLAIN)
-#define PHI__SPAWN_CHDIR
-#endif
-
-/* A session is also a group, but has no terminal, so a child cannot draw on the host's terminal. */
-#if defined(POSIX_SPAWN_SETSID) && !defined(PHI__SPAWN_PLAIN)
-#define PHI__SPAWN_APART POSIX_SPAWN_SETSID
+/* Windows does not distinguish capital letters in names. */
+static bool phi__spawn_same_letter(char a, char b) {
+#if defined(PHI__OS_WINDOWS)
+    return phi__lower(a) == phi__lower(b);
 #else
-#define PHI__SPAWN_APART POSIX_SPAWN_SETPGROUP
+    return a == b;
 #endif
+}
 
-#if defined(__APPLE__)
-#include <crt_externs.h>
-static char **phi__spawn_host_environment(void) { return *_NSGetEnviron(); }
-#else
-static char **phi__spawn_host_environment(void) { return environ; }
-#endif
-
-static bool phi__spawn_same_name(const char *a, const char *b) {
-    while (*a != '\0' && *a != '=' && *a == *b) {
+PHI__FN bool phi__spawn_same_name(const char *a, const char *b) {
+    while (*a != '\0' && *a != '=' && phi__spawn_same_letter(*a, *b)) {
         a++;
         b++;
     }
     return *a == '=' && *b == '=';
 }
 
-/* True if a variable most likely holds a secret: OPENAI_API_KEY, AWS_SESSION_TOKEN...
-   GIT_CONFIG_KEY_0 does not: it names a setting. */
-static bool phi__spawn_is_key(const char *variable, const char *const *keep) {
+PHI__FN bool phi__spawn_is_key(const char *variable, const char *const *keep) {
     static const char *const parts[] = {"KEY",      "TOKEN",  "SECRET",
                                         "PASSWORD", "PASSWD", "CREDENTIAL"};
     const char *end = strchr(variable, '=');
@@ -69,120 +41,6 @@ static bool phi__spawn_is_key(const char *variable, const char *const *keep) {
     for (size_t i = 0; i < PHI__COUNT(parts); i++)
         if (phi__str_find_nocase(name, 0, parts[i]) != SIZE_MAX) return true;
     return false;
-}
-
-/* Returns `env` and the host's wanted variables that are not in `env`. NULL: no memory. */
-static char **phi__spawn_environment(phi_memory *memory, const phi__spawn *spawn, size_t *bytes) {
-    char **host = phi__spawn_host_environment();
-    const char *const *env = spawn->env;
-    size_t hosts = 0, added = 0, n = 0, k;
-    while (!spawn->env_only && host != NULL && host[hosts] != NULL) hosts++;
-    while (env != NULL && env[added] != NULL) added++;
-    *bytes = (hosts + added + 1) * sizeof(char *);
-    char **out = (char **)phi__alloc(memory, *bytes);
-    if (out == NULL) return NULL;
-    for (size_t i = 0; i < hosts; i++) {
-        for (k = 0; k < added && !phi__spawn_same_name(env[k], host[i]); k++) continue;
-        if (k < added || (spawn->hide_keys && phi__spawn_is_key(host[i], spawn->keep_keys)))
-            continue;
-        out[n++] = host[i];
-    }
-    for (k = 0; k < added; k++) out[n++] = (char *)(uintptr_t)env[k]; /* posix_spawn's signature */
-    return out;
-}
-
-static int phi__spawn_actions(posix_spawn_file_actions_t *actions, const phi__spawn *spawn) {
-    int i, error = 0;
-    for (i = 0; i < 3 && error == 0; i++)
-        error = spawn->fds[i] < 0 ? posix_spawn_file_actions_addopen(
-                                        actions, i, "/dev/null", i == 0 ? O_RDONLY : O_WRONLY, 0)
-                                  : posix_spawn_file_actions_adddup2(actions, spawn->fds[i], i);
-#if defined(PHI__SPAWN_CLOSE)
-    if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(actions, 3);
-#endif
-#if defined(PHI__SPAWN_CHDIR)
-    if (error == 0 && spawn->cwd != NULL)
-        error = posix_spawn_file_actions_addchdir_np(actions, spawn->cwd);
-#endif
-    return error;
-}
-
-/* Sets a new session or group, no blocked signals, and default dispositions of all signals. */
-static int phi__spawn_attributes(posix_spawnattr_t *attributes) {
-    sigset_t all, none;
-    int flags = PHI__SPAWN_APART | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF, error;
-#if defined(__APPLE__)
-    flags |= POSIX_SPAWN_CLOEXEC_DEFAULT;
-#endif
-    (void)sigemptyset(&none);
-    (void)sigfillset(&all);
-    (void)sigdelset(&all, SIGKILL);
-    (void)sigdelset(&all, SIGSTOP);
-    error = posix_spawnattr_setflags(attributes, (short)flags);
-    if (error == 0) error = posix_spawnattr_setpgroup(attributes, 0);
-    if (error == 0) error = posix_spawnattr_setsigmask(attributes, &none);
-    if (error == 0) error = posix_spawnattr_setsigdefault(attributes, &all);
-    return error;
-}
-
-static int phi__spawn_call(const phi__spawn *spawn, char **environment, pid_t *pid) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error != 0) return error;
-    error = posix_spawnattr_init(&attributes);
-    if (error == 0) {
-        error = phi__spawn_actions(&actions, spawn);
-        if (error == 0) error = phi__spawn_attributes(&attributes);
-        if (error == 0)
-            error = posix_spawnp(pid, spawn->argv[0], &actions, &attributes,
-                                 (char *const *)(uintptr_t)spawn->argv, environment);
-        (void)posix_spawnattr_destroy(&attributes);
-    }
-    (void)posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
-/* If posix_spawn cannot change the directory, a shell changes it, and then replaces itself by the
-   program in the same process. One difference: if there is no such program, the shell exits with
-   code 127. */
-#if !defined(PHI__SPAWN_CHDIR)
-static int phi__spawn_by_shell(phi_memory *memory, const phi__spawn *spawn, char **environment,
-                               pid_t *pid) {
-    static const char *const head[] = {"sh", "-c", "cd -- \"$0\" && exec \"$@\""};
-    phi__spawn shell = *spawn;
-    size_t n = 0, bytes, i;
-    const char **argv;
-    int error;
-    while (spawn->argv[n] != NULL) n++;
-    bytes = (n + 5) * sizeof *argv;
-    argv = (const char **)phi__alloc(memory, bytes);
-    if (argv == NULL) return ENOMEM;
-    for (i = 0; i < 3; i++) argv[i] = head[i];
-    argv[3] = spawn->cwd;
-    for (i = 0; i < n; i++) argv[4 + i] = spawn->argv[i];
-    shell.argv = argv;
-    error = phi__spawn_call(&shell, environment, pid);
-    phi__free(memory, (void *)argv, bytes);
-    return error;
-}
-#endif
-
-PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *pid) {
-    size_t bytes;
-    char **environment = phi__spawn_environment(memory, spawn, &bytes);
-    pid_t child = 0;
-    int error;
-    if (environment == NULL) return ENOMEM;
-#if defined(PHI__SPAWN_CHDIR)
-    error = phi__spawn_call(spawn, environment, &child);
-#else
-    error = spawn->cwd == NULL ? phi__spawn_call(spawn, environment, &child)
-                               : phi__spawn_by_shell(memory, spawn, environment, &child);
-#endif
-    phi__free(memory, (void *)environment, bytes);
-    *pid = (int)child;
-    return error;
 }
 
 /* ---- bytes that wait to be written, for processes and channels ---- */
@@ -203,10 +61,10 @@ PHI__FN phi_status phi__outgoing_add(phi__outgoing *out, const char *bytes, size
     return PHI_OK;
 }
 
-PHI__FN int phi__outgoing_write(phi__outgoing *out, int fd, size_t most) {
+PHI__FN int phi__outgoing_write(phi__outgoing *out, phi__fd fd, size_t most) {
     size_t wrote;
-    int error = phi__posix_write(fd, out->bytes.at + out->at,
-                                 phi__min(phi__outgoing_waits(out), most), &wrote);
+    int error = phi__stream_write(fd, out->bytes.at + out->at,
+                                  phi__min(phi__outgoing_waits(out), most), &wrote);
     out->at += wrote;
     if (out->at == out->bytes.len) {
         phi__buf_clear(&out->bytes);
@@ -216,7 +74,7 @@ PHI__FN int phi__outgoing_write(phi__outgoing *out, int fd, size_t most) {
         phi__buf_drop(&out->bytes, out->at);
         out->at = 0;
     }
-    return error == EWOULDBLOCK ? EAGAIN : error;
+    return error;
 }
 
 PHI__FN void phi__outgoing_free(phi__outgoing *out) {
@@ -225,18 +83,6 @@ PHI__FN void phi__outgoing_free(phi__outgoing *out) {
 }
 
 /* ---- child processes as streams ---- */
-
-#include <poll.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-
-/* PHI__PROCESS_POLL forces the timer that polls for the exit, for tests. */
-#if defined(__linux__) && !defined(PHI__PROCESS_POLL)
-#include <sys/syscall.h>
-#if defined(SYS_pidfd_open)
-#define PHI__PROCESS_PIDFD
-#endif
-#endif
 
 enum {
     PHI__PROCESS_TURN_BYTES = 16384,   /* max. bytes read from a stream in one turn */
@@ -253,7 +99,7 @@ enum {
 #define PHI__PROCESS_LAST_MS 50 /* longest wait for a killed child when the io ends */
 #endif
 
-/* With a pidfd the timer is not needed. It stays set, because moving a set timer cannot fail. */
+/* With a descriptor for the exit the timer is not needed. It stays set, because moving a set timer cannot fail. */
 #define PHI__PROCESS_HOUR_US 3600000000u
 
 typedef enum phi__process_state {
@@ -268,13 +114,11 @@ struct phi__process {
     void (*exited)(void *ctx, int code, int signal_number);
     void (*room)(void *ctx);
     void *ctx;
-    int pid;
+    phi__os_child child;
     phi__process_state state;
-    int code, signal_number;
-    bool lost;       /* another part of the host took the exit status */
     bool stopped[3]; /* `output` returned false */
     bool in_callback, freed;
-    int fds[3];                        /* our ends of the pipes; -1: closed */
+    phi__fd fds[3];                    /* our ends of the pipes; -1: closed */
     phi__watch watches[3], exit_watch; /* exit_watch.fd: the pidfd, or -1 */
     phi__timer timer;
     uint64_t grace_end_us;
@@ -308,7 +152,7 @@ static bool phi__process_ended(const phi__process *p) { return p->fds[1] < 0 && 
 static void phi__process_shut(phi__process *p, int stream) {
     if (p->fds[stream] < 0) return;
     (void)phi__io_watch(p->io, &p->watches[stream], p->fds[stream], 0);
-    (void)close(p->fds[stream]);
+    phi__stream_close(p->fds[stream]);
     p->fds[stream] = -1;
     if (stream == 0) phi__outgoing_free(&p->input);
     /* The exit is near after both streams have ended, so poll more often. */
@@ -335,25 +179,18 @@ static void phi__process_watch_all(phi__process *p) {
 /* ---- exit ---- */
 
 static void phi__process_exit_forget(phi__process *p) {
-    int fd = (int)p->exit_watch.fd;
+    phi__fd fd = (phi__fd)p->exit_watch.fd;
     if (fd < 0) return;
     (void)phi__io_watch(p->io, &p->exit_watch, fd, 0);
-    (void)close(fd);
+    phi__stream_close(fd);
     p->exit_watch.fd = -1;
 }
 
 /* True if the child has exited. Leaves the child a zombie, and begins the grace of its streams. */
 static bool phi__process_look(phi__process *p) {
-    int result;
     if (p->state != PHI__PROCESS_RUNNING) return true;
-    siginfo_t info = PHI_ZERO;
-    do result = waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT);
-    while (result < 0 && errno == EINTR);
-    if (result == 0 && info.si_pid == 0) return false;
+    if (!phi__child_look(&p->child)) return false;
     p->state = PHI__PROCESS_EXITED;
-    p->lost = result < 0;
-    p->code = !p->lost && info.si_code == CLD_EXITED ? info.si_status : -1;
-    p->signal_number = !p->lost && info.si_code != CLD_EXITED ? info.si_status : 0;
     phi__process_exit_forget(p);
     phi__process_shut(p, 0);
     p->grace_end_us = phi__io_now_us(p->io) + PHI__PROCESS_GRACE_US;
@@ -361,18 +198,9 @@ static bool phi__process_look(phi__process *p) {
     return true;
 }
 
-/* Kills the group while the child runs or is a zombie. Later another group may have the number. */
-static void phi__process_kill_group(const phi__process *p) {
-    if (p->state != PHI__PROCESS_REAPED && !p->lost) (void)kill(-(pid_t)p->pid, SIGKILL);
-}
-
 static void phi__process_reap(phi__process *p) {
-    siginfo_t info;
     PHI_ASSERT(p->state == PHI__PROCESS_EXITED);
-    phi__process_kill_group(p);
-    if (!p->lost)
-        while (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG) < 0 && errno == EINTR)
-            continue;
+    phi__child_reap(&p->child);
     p->state = PHI__PROCESS_REAPED;
 }
 
@@ -385,7 +213,7 @@ static void phi__process_release(phi__process *p) {
     for (int i = 0; i < 3; i++) phi__process_shut(p, i);
     if (!phi__process_look(p)) {
         if (p->ending.next == NULL) {
-            phi__process_kill_group(p);
+            phi__child_kill(&p->child);
             phi__io_ending_add(io, &p->ending);
             p->poll_us = PHI__PROCESS_POLL_FIRST_US;
         }
@@ -409,22 +237,18 @@ static bool phi__process_returned(phi__process *p) {
 /* Reads once from a stream. False: the process is gone. */
 static bool phi__process_read(phi__process *p, int stream, bool *emptied) {
     char bytes[PHI__PROCESS_TURN_BYTES];
-    ssize_t n;
-    *emptied = false;
-    do n = read(p->fds[stream], bytes, sizeof bytes);
-    while (n < 0 && errno == EINTR);
-    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-        *emptied = true;
-        return true;
-    }
-    if (n <= 0) {
+    size_t n;
+    int error = phi__stream_read(p->fds[stream], bytes, sizeof bytes, &n);
+    *emptied = error == PHI__STREAM_LATER;
+    if (*emptied) return true;
+    if (error != 0 || n == 0) {
         phi__process_shut(p, stream);
         return true;
     }
-    p->rest_bytes += (size_t)n;
+    p->rest_bytes += n;
     if (p->output == NULL) return true;
     p->in_callback = true;
-    bool more = p->output(p->ctx, stream, bytes, (size_t)n);
+    bool more = p->output(p->ctx, stream, bytes, n);
     if (!phi__process_returned(p)) return false;
     if (!more) p->stopped[stream] = true;
     phi__process_watch(p, stream, more && p->state != PHI__PROCESS_REAPED);
@@ -460,7 +284,7 @@ static void phi__process_settle(phi__process *p) {
         void (*exited)(void *, int, int) = p->exited;
         p->exited = NULL;
         p->in_callback = true;
-        exited(p->ctx, p->code, p->signal_number);
+        exited(p->ctx, p->child.code, p->child.signal_number);
         (void)phi__process_returned(p);
     }
 }
@@ -484,7 +308,7 @@ static void phi__process_on_err(phi__watch *watch, int have) {
 /* Writes as much as the pipe takes. False: the child closed its stdin. */
 static bool phi__process_send(phi__process *p) {
     int error = phi__outgoing_write(&p->input, p->fds[0], PHI__PROCESS_WRITE_BYTES);
-    return error == 0 || error == EAGAIN;
+    return error == 0 || error == PHI__STREAM_LATER;
 }
 
 /* Closes stdin at the end of the input, or watches it while input waits. */
@@ -542,7 +366,7 @@ static void phi__process_on_timer(phi__timer *timer) {
 static void phi__process_on_end(phi__ending *ending) {
     phi__process *p = PHI__OWNER(ending, phi__process, ending);
     phi__io *io = p->io;
-    for (int i = 0; i < PHI__PROCESS_LAST_MS && !phi__process_look(p); i++) (void)poll(NULL, 0, 1);
+    for (int i = 0; i < PHI__PROCESS_LAST_MS && !phi__process_look(p); i++) phi__child_pause();
     if (p->state == PHI__PROCESS_EXITED) phi__process_reap(p);
     phi__process_exit_forget(p);
     phi__io_ending_remove(io, ending);
@@ -552,34 +376,10 @@ static void phi__process_on_end(phi__ending *ending) {
 
 /* ---- starting ---- */
 
-/* Makes a pipe. Both ends are close-on-exec and 3 or more, so that they can become 0, 1 and 2 in
-   any order. Our end, `ours` (0: reading, 1: writing), does not block. Returns an errno value. */
-static int phi__process_pipe(int *our_end, int *child_end, int ours) {
-    int ends[2], i, error = 0;
-#if defined(__APPLE__)
-    if (pipe(ends) != 0) return errno;
-    (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-#else
-    if (pipe2(ends, O_CLOEXEC) != 0) return errno;
-#endif
-    for (i = 0; i < 2; i++) {
-        int moved;
-        if (ends[i] > 2) continue;
-        moved = fcntl(ends[i], F_DUPFD_CLOEXEC, 3);
-        if (moved < 0) error = errno;
-        (void)close(ends[i]);
-        ends[i] = moved;
-    }
-    if (error == 0 && fcntl(ends[ours], F_SETFL, O_NONBLOCK) != 0) error = errno;
-    *our_end = ends[ours];
-    *child_end = ends[1 - ours];
-    return error;
-}
-
 /* Makes the pipes, their watches and the timer. Only these need memory, so they are made before the
    child exists. */
-static phi_status phi__process_prepare(phi__process *p, bool with_input, int *child, int *error) {
+static phi_status phi__process_prepare(phi__process *p, bool with_input, phi__fd *child,
+                                       int *error) {
     phi_status status =
         phi__io_timer_set(p->io, &p->timer, phi__io_now_us(p->io) + PHI__PROCESS_HOUR_US);
     p->timer.fire = phi__process_on_timer;
@@ -589,7 +389,7 @@ static phi_status phi__process_prepare(phi__process *p, bool with_input, int *ch
     p->exit_watch.ready = phi__process_on_exit;
     p->ending.end = phi__process_on_end;
     for (int i = with_input || p->keep_input ? 0 : 1; i < 3 && status == PHI_OK; i++) {
-        *error = phi__process_pipe(&p->fds[i], &child[i], i == 0 ? 1 : 0);
+        *error = phi__child_pipe(p->io, i != 0, &p->fds[i], &child[i]);
         if (*error != 0) return PHI_IO;
         if (i > 0 || phi__outgoing_waits(&p->input) > 0)
             status =
@@ -598,31 +398,17 @@ static phi_status phi__process_prepare(phi__process *p, bool with_input, int *ch
     return status;
 }
 
-/* Watches for the exit. A pidfd becomes readable at the exit, even if the status is lost. */
+/* Watches for the exit, if the system has a descriptor that becomes readable then. */
 static void phi__process_watch_exit(phi__process *p) {
-#if defined(PHI__PROCESS_PIDFD)
-    int fd = (int)syscall(SYS_pidfd_open, (long)p->pid, 0L);
+    phi__fd fd = phi__child_exit_fd(&p->child);
     if (fd >= 0) {
         p->exit_watch.fd = fd;
         if (phi__io_watch(p->io, &p->exit_watch, fd, PHI__READ) != PHI_OK) {
-            (void)close(fd);
+            phi__stream_close(fd);
             p->exit_watch.fd = -1;
         }
     }
-#endif
     phi__process_poll_again(p);
-}
-
-/* Maps a refusal to a status. A missing program and a missing directory have the same errno. */
-static phi_status phi__process_refusal(int error, const phi__process_desc *desc) {
-    bool has_cwd = desc->cwd == NULL;
-#if !defined(PHI_NO_FILES)
-    struct stat info;
-    has_cwd = has_cwd || stat(desc->cwd, &info) == 0;
-#endif
-    if (error == EMFILE || error == ENFILE || error == EAGAIN) return PHI_BUSY;
-    if (error == ENOMEM) return PHI_NO_MEMORY;
-    return error == ENOENT && has_cwd ? PHI_NOT_FOUND : PHI_IO;
 }
 
 PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
@@ -659,12 +445,12 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
         spawn.keep_keys = desc->keep_keys;
         spawn.env_only = desc->env_only;
         spawn.cwd = desc->cwd;
-        error = phi__spawn_start(phi__io_memory(io), &spawn, &p->pid);
+        error = phi__child_start(phi__io_memory(io), &spawn, &p->child);
     }
     for (int i = 0; i < 3; i++)
-        if (spawn.fds[i] >= 0) (void)close(spawn.fds[i]);
+        if (spawn.fds[i] >= 0) phi__child_end_close(spawn.fds[i]);
     if (error != 0) {
-        status = phi__process_refusal(error, desc);
+        status = phi__child_refusal(error, desc->cwd);
         if (words_size > 0) phi__os_words(error, words, words_size);
     }
     if (status != PHI_OK) {
@@ -713,10 +499,10 @@ PHI__FN void phi__process_end_input(phi__process *process) {
 }
 
 PHI__FN void phi__process_terminate(phi__process *process) {
-    if (!phi__process_look(process)) (void)kill(-(pid_t)process->pid, SIGTERM);
+    if (!phi__process_look(process)) phi__child_terminate(&process->child);
 }
 
-PHI__FN int phi__process_id(const phi__process *process) { return process->pid; }
+PHI__FN int phi__process_id(const phi__process *process) { return process->child.id; }
 
 PHI__FN void phi__process_free(phi__process *process) {
     if (process == NULL || process->freed) return;

@@ -205,6 +205,27 @@ PHI__FN int phi__process_id(const phi__process *process); /* the system's proces
 
 /* Kills the child if it is alive. No callback follows. NULL is harmless. */
 PHI__FN void phi__process_free(phi__process *process);
+
+enum {
+    PHI__SHELL_PATH_BYTES = 1024, /* of a program's path, with the terminator */
+    PHI__SHELL_ARGS = 10          /* arguments of a shell, with the NULL at their end */
+};
+
+/* The shell that runs lines for the tool `bash`. */
+typedef struct phi__shell_program {
+    char path[PHI__SHELL_PATH_BYTES]; /* for phi__process_desc.argv */
+    bool powershell;                  /* else it is bash */
+    bool quotes; /* this bash cannot take every line as it is: see phi__shell_quote */
+} phi__shell_program;
+
+/* Finds the shell. On POSIX this is "bash". On Windows it is a bash of Git or MSYS, else
+   PowerShell, which every Windows has; finding it looks at about 50 files. */
+PHI__FN void phi__shell_find(phi__shell_program *out);
+
+/* Fills argv, for a shell that runs the line. The arguments point into `shell`, `line` and `text`,
+   an empty buffer that the caller frees. PHI_OK or PHI_NO_MEMORY. */
+PHI__FN phi_status phi__shell_argv(const phi__shell_program *shell, const char *line,
+                                   phi__buf *text, const char *argv[PHI__SHELL_ARGS]);
 #endif
 #ifndef PHI_NO_FILES
 /* Opens the directory at a resolved path. Returns -1 on failure. */

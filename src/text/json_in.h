@@ -4,7 +4,10 @@
 
 #include "text/text_in.h"
 
-#if defined(__SSE2__)
+/* MSVC has no __SSE2__: every x64 processor has it, and 32-bit code by /arch:SSE2, the default. */
+#if defined(__SSE2__) || (defined(PHI__MSVC) && defined(_M_X64) && !defined(_M_ARM64EC)) ||        \
+    (defined(PHI__MSVC) && defined(_M_IX86_FP) && _M_IX86_FP >= 2)
+#define PHI__JSON_SSE2 1
 #include <emmintrin.h>
 #endif
 
@@ -35,13 +38,24 @@ static inline uint64_t phi__json_member_hash(const void *table, const phi_json *
 }
 
 /* ---- strings ---- */
-#if defined(__SSE2__)
+#if defined(PHI__JSON_SSE2)
 /* Returns a bit for each byte that is not plain. The comparison with a space is signed, so it also
    finds bytes from 0x80 on. */
 static inline int phi__json_special(__m128i block) {
     return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')),
                                                        _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'))),
                                           _mm_cmplt_epi8(block, _mm_set1_epi8(' '))));
+}
+
+/* Returns the place of the lowest bit that is set. mask must not be 0. */
+static inline int phi__json_lowest_bit(int mask) {
+#if defined(PHI__MSVC)
+    unsigned long at;
+    (void)_BitScanForward(&at, (unsigned long)mask);
+    return (int)at;
+#else
+    return __builtin_ctz((unsigned)mask);
+#endif
 }
 
 #endif
@@ -70,11 +84,11 @@ static inline bool phi__json_special_word(const char *at) {
 
 /* Returns the first byte that is not plain, or end; the first bytes are checked inline. */
 static inline const char *phi__json_plain_short(const char *at, const char *end) {
-#if defined(__SSE2__)
+#if defined(PHI__JSON_SSE2)
     if (end - at >= 16) {
         __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
         int mask = phi__json_special(block);
-        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
+        if (mask != 0) return at + phi__json_lowest_bit(mask);
         at += 16;
     }
 #endif
@@ -83,7 +97,7 @@ static inline const char *phi__json_plain_short(const char *at, const char *end)
 
 /* Like phi__json_text_quote; the first bytes are checked inline. */
 static inline const char *phi__json_quote_short(const char *at, const char *end, bool *escaped) {
-#if defined(__SSE2__)
+#if defined(PHI__JSON_SSE2)
     if (end - at >= 16) {
         __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
         int quote = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
@@ -91,7 +105,7 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
         *escaped = false;
         /* the first quote has no backslash before it */
         if (quote != 0 && (escape & (quote - 1) & ~quote) == 0)
-            return at + __builtin_ctz((unsigned)quote);
+            return at + phi__json_lowest_bit(quote);
         if (escape == 0) at += 16;
     }
 #endif

@@ -12,10 +12,10 @@
 /* ---- for all readers of JSON strings: their end, UTF-8, escapes ---- */
 
 PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end) {
-#if defined(__SSE2__)
+#if defined(PHI__JSON_SSE2)
     for (; end - at >= 16; at += 16) {
         int mask = phi__json_special(_mm_loadu_si128((const __m128i *)(const void *)at));
-        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
+        if (mask != 0) return at + phi__json_lowest_bit(mask);
     }
 #endif
     while (end - at >= 8 && !phi__json_special_word(at)) at += 8;
@@ -25,13 +25,13 @@ PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end) {
 
 /* Returns the first quote or backslash in [at, end), or end. */
 static const char *phi__json_text_quote_or_escape(const char *at, const char *end) {
-#if defined(__SSE2__)
+#if defined(PHI__JSON_SSE2)
     const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
     for (; end - at >= 16; at += 16) {
         __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
         int mask = _mm_movemask_epi8(
             _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash)));
-        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
+        if (mask != 0) return at + phi__json_lowest_bit(mask);
     }
 #endif
     for (; end - at >= 8; at += 8) {

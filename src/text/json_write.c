@@ -68,14 +68,14 @@ static const char *phi__json_write_special(const char *at, const char *end, bool
 /* Copies bytes while they are plain. May write up to PHI__JSON_OVER bytes after the copied ones. */
 static inline const char *phi__json_write_copy_plain(const char *at, const char *end, char **to) {
     char *out = *to;
-#if defined(__SSE2__)
+#if defined(PHI__JSON_SSE2)
     while (end - at >= 16) {
         __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
         int mask = phi__json_special(block);
         _mm_storeu_si128((__m128i *)(void *)out, block);
         if (mask != 0) {
-            *to = out + __builtin_ctz((unsigned)mask);
-            return at + __builtin_ctz((unsigned)mask);
+            *to = out + phi__json_lowest_bit(mask);
+            return at + phi__json_lowest_bit(mask);
         }
         at += 16;
         out += 16;

@@ -7,19 +7,19 @@
 /* ---- sets ---- */
 
 static bool phi__glob_in_class(phi_str name, unsigned char c) {
-    bool small = c >= 'a' && c <= 'z', large = c >= 'A' && c <= 'Z', digit = c >= '0' && c <= '9';
+    bool lower = c >= 'a' && c <= 'z', large = c >= 'A' && c <= 'Z', digit = c >= '0' && c <= '9';
     bool graph = c > ' ' && c < 0x7F;
-    if (phi__str_is(name, "alpha")) return small || large;
+    if (phi__str_is(name, "alpha")) return lower || large;
     if (phi__str_is(name, "digit")) return digit;
-    if (phi__str_is(name, "alnum")) return small || large || digit;
+    if (phi__str_is(name, "alnum")) return lower || large || digit;
     if (phi__str_is(name, "upper")) return large;
-    if (phi__str_is(name, "lower")) return small;
+    if (phi__str_is(name, "lower")) return lower;
     if (phi__str_is(name, "space")) return c == ' ' || (c >= '\t' && c <= '\r');
     if (phi__str_is(name, "blank")) return c == ' ' || c == '\t';
     if (phi__str_is(name, "cntrl")) return c < ' ' || c == 0x7F;
     if (phi__str_is(name, "graph")) return graph;
     if (phi__str_is(name, "print")) return graph || c == ' ';
-    if (phi__str_is(name, "punct")) return graph && !small && !large && !digit;
+    if (phi__str_is(name, "punct")) return graph && !lower && !large && !digit;
     return phi__str_is(name, "xdigit") && (digit || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'));
 }
 

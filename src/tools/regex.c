@@ -235,11 +235,11 @@ static void phi__re_set_fold(phi__re_parser *p) {
         for (size_t i = tree->open; i < end; i++) {
             uint32_t code = tree->ranges[i].first, last = tree->ranges[i].last;
             for (; code <= last; code++) {
-                uint32_t small = code | 0x20;
-                if (small < 'a' || small > 'z') continue;
+                uint32_t lower = code | 0x20;
+                if (lower < 'a' || lower > 'z') continue;
                 phi__re_set_add(p, code ^ 0x20, code ^ 0x20);
-                if (small == 'k') phi__re_set_add(p, 0x212A, 0x212A);
-                if (small == 's') phi__re_set_add(p, 0x17F, 0x17F);
+                if (lower == 'k') phi__re_set_add(p, 0x212A, 0x212A);
+                if (lower == 's') phi__re_set_add(p, 0x17F, 0x17F);
             }
         }
         phi__re_set_order(tree);

@@ -1,17 +1,14 @@
 /* test_serve.c - the server, against raw sockets: one request after another, slow, ahead, huge, cut
    off; answers whole and streamed; deadlines; ends inside of callbacks. */
+#include "serve/peer.h"
 #include "serve/serve_in.h"
 #include "support/test.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#ifdef _WIN32
+#define IN_USE WSAEADDRINUSE
+#else
+#define IN_USE EADDRINUSE
+#endif
 
 enum { PEERS = 40 };
 
@@ -25,7 +22,7 @@ typedef struct rig {
     int requests, wholes, gones, pieces;
     bool free_in_body, free_in_whole, drop_in_gone;
     int answers; /* of /later, that were given by the test */
-    int fds[PEERS];
+    intptr_t fds[PEERS];
     char *got[PEERS];
     size_t got_len[PEERS];
     bool closed[PEERS];
@@ -135,7 +132,7 @@ static bool rig_open(rig *r) {
 }
 
 static void hang_up(rig *r, int peer) {
-    if (r->fds[peer] >= 0) (void)close(r->fds[peer]);
+    if (r->fds[peer] >= 0) peer_close(r->fds[peer]);
     r->fds[peer] = -1;
 }
 
@@ -160,46 +157,34 @@ static void turn(rig *r) {
 /* What has come for a peer, terminated. */
 static void take(rig *r, int peer) {
     char bytes[65536];
-    ssize_t n;
+    long n;
     if (r->fds[peer] < 0) return;
-    while ((n = read(r->fds[peer], bytes, sizeof bytes)) > 0) {
+    while ((n = peer_recv(r->fds[peer], bytes, sizeof bytes)) > 0) {
         r->got[peer] = (char *)realloc(r->got[peer], r->got_len[peer] + (size_t)n + 1);
         memcpy(r->got[peer] + r->got_len[peer], bytes, (size_t)n);
         r->got_len[peer] += (size_t)n;
         r->got[peer][r->got_len[peer]] = '\0';
     }
-    if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) r->closed[peer] = true;
+    if (n == 0 || !peer_busy()) r->closed[peer] = true;
 }
 
 static void turns(rig *r, int n) {
     int i, k;
     for (i = 0; i < n; i++) {
-        struct pollfd none;
-        none.fd = -1;
-        none.events = 0;
-        (void)poll(&none, 1, i % 4 == 3 ? 1 : 0); /* loopback needs a moment now and then */
+        peer_pause(i % 4 == 3 ? 1 : 0); /* loopback needs a moment now and then */
         turn(r);
         for (k = 0; k < PEERS; k++) take(r, k);
     }
 }
 
 static bool dial(rig *r, int peer) {
-    struct sockaddr_in address;
-    int one = 1;
-    memset(&address, 0, sizeof address);
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(phi__serve_port(r->serve));
-    r->fds[peer] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    r->fds[peer] = peer_dial(phi__serve_port(r->serve));
     r->closed[peer] = false;
-    if (connect(r->fds[peer], (struct sockaddr *)&address, sizeof address) != 0) return false;
-    (void)fcntl(r->fds[peer], F_SETFL, O_NONBLOCK);
-    (void)setsockopt(r->fds[peer], IPPROTO_TCP, TCP_NODELAY, &one, (socklen_t)sizeof one);
-    return true;
+    return r->fds[peer] >= 0;
 }
 
 static void say(rig *r, int peer, const char *text) {
-    (void)send(r->fds[peer], text, strlen(text), MSG_NOSIGNAL);
+    (void)peer_send(r->fds[peer], text, strlen(text));
 }
 
 static const char *heard(const rig *r, int peer) {
@@ -276,13 +261,13 @@ TEST(a_request_may_come_in_any_two_pieces_and_byte_by_byte) {
     rig r;
     if (rig_open(&r) && dial(&r, 0)) {
         for (i = 1; i < len; i++) {
-            (void)send(r.fds[0], text, i, MSG_NOSIGNAL);
+            (void)peer_send(r.fds[0], text, i);
             turns(&r, 3);
-            (void)send(r.fds[0], text + i, len - i, MSG_NOSIGNAL);
+            (void)peer_send(r.fds[0], text + i, len - i);
             turns(&r, 5);
         }
         for (i = 0; i < len; i++) {
-            (void)send(r.fds[0], text + i, 1, MSG_NOSIGNAL);
+            (void)peer_send(r.fds[0], text + i, 1);
             turns(&r, 1);
         }
         turns(&r, 8);
@@ -524,7 +509,7 @@ TEST(a_large_body_comes_whole) {
         int k;
         say(&r, 0, "POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\n\r\n");
         for (k = 0; k < 3000 && r.wholes == 0; k++) {
-            ssize_t n = send(r.fds[0], bytes + sent, ALL - sent, MSG_NOSIGNAL);
+            long n = peer_send(r.fds[0], bytes + sent, ALL - sent);
             if (n > 0) sent += (size_t)n;
             turn(&r);
         }
@@ -704,7 +689,7 @@ TEST(a_whole_answer_has_a_deadline_and_a_peer_that_sends_no_more_gets_all_of_it)
                 r.now_us += 1100000;
                 turn(&r);
             } else {
-                (void)shutdown(r.fds[0], SHUT_WR);
+                peer_end_sending(r.fds[0]);
                 for (k = 0; k < 4000 && !r.closed[0]; k++) turns(&r, 1);
                 CHECK(r.got_len[0] > ALL);
                 turns(&r, 2);
@@ -756,7 +741,7 @@ TEST(a_quiet_stream_has_no_deadline_and_its_end_is_noticed) {
         REQUIRE(dial(&r, 1));
         say(&r, 1, "GET /later HTTP/1.1\r\nHost: a\r\n\r\n");
         turns(&r, 5);
-        (void)shutdown(r.fds[1], SHUT_WR);
+        peer_end_sending(r.fds[1]);
         turns(&r, 5);
         CHECK_EQ_INT(r.gones, 2);
     }
@@ -769,13 +754,10 @@ TEST(a_peer_that_leaves_at_any_byte_leaves_nothing) {
     rig r;
     if (rig_open(&r)) {
         for (i = 0; i <= sizeof text - 1; i++) {
-            struct linger hard;
-            hard.l_onoff = 1;
-            hard.l_linger = 0;
             REQUIRE(dial(&r, 0));
-            (void)send(r.fds[0], text, i, MSG_NOSIGNAL);
+            (void)peer_send(r.fds[0], text, i);
             turns(&r, 3);
-            if (i % 2 == 0) (void)setsockopt(r.fds[0], SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+            if (i % 2 == 0) peer_reset_at_close(r.fds[0]);
             hang_up(&r, 0);
             turns(&r, 4);
             CHECK_EQ_INT(phi__serve_connections(r.serve), 0);
@@ -820,6 +802,7 @@ TEST(an_idle_connection_makes_room_and_busy_ones_do_not) {
     rig_close(&r);
 }
 
+#ifndef _WIN32
 TEST(without_descriptors_it_waits_and_does_not_spin) {
     struct rlimit before, few;
     int dummies[8], i, called = 0;
@@ -845,6 +828,11 @@ TEST(without_descriptors_it_waits_and_does_not_spin) {
     }
     rig_close(&r);
 }
+#else
+TEST(without_descriptors_it_waits_and_does_not_spin) {
+    test_skip("Windows has no limit of descriptors");
+}
+#endif
 
 /* ---- ends ---- */
 
@@ -890,15 +878,16 @@ TEST(a_server_that_is_freed_tells_its_open_exchanges) {
 TEST(a_port_in_use_and_an_address_that_is_not_loopback_are_refused) {
     phi__serve_desc desc;
     phi__serve *other = NULL;
-    char message[160];
+    char message[160], in_use[128];
     rig r;
+    phi__os_words(IN_USE, in_use, sizeof in_use);
     if (rig_open(&r)) {
         memset(&desc, 0, sizeof desc);
         desc.request = on_request;
         desc.port = phi__serve_port(r.serve);
         CHECK_EQ_INT(phi__serve_new(r.io, &desc, &other, message, sizeof message), PHI_REFUSED);
         CHECK(strstr(message, "cannot listen on 127.0.0.1 port ") == message);
-        CHECK(strstr(message, strerror(EADDRINUSE)) != NULL);
+        CHECK(strstr(message, in_use) != NULL);
         desc.port = 0;
         desc.address = "0.0.0.0";
         CHECK_EQ_INT(phi__serve_new(r.io, &desc, &other, message, sizeof message), PHI_BAD_ARG);
@@ -946,6 +935,7 @@ static void talk(rig *r) {
         "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
         "2\r\nde\r\n1\r\nf\r\n0\r\n\r\n");
     turns(r, 12);
+    pass(r, 20); /* a watch that failed for lack of memory is tried again */
     say(r, 0, "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n");
     turns(r, 8);
     if (r->kept != NULL) {

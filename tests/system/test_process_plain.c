@@ -5,8 +5,10 @@
 #define phi__process_new phi__plain_process_new
 #define phi__process_resume phi__plain_process_resume
 #define phi__process_free phi__plain_process_free
-#define phi__spawn_start phi__plain_spawn_start
+#define phi__child_start phi__plain_child_start
+#define phi__child_exit_fd phi__plain_child_exit_fd
 
 #include "system/process.c"
+#include "system/process_posix.c"
 
 #include "test_process.c"

@@ -118,7 +118,7 @@ TEST(a_value_of_another_type_is_skipped) {
 TEST(empty_containers_and_white_space_are_fine) {
     phi__json_cursor c;
     phi__json_text key;
-    phi_str raw;
+    phi_str raw = PHI_ZERO;
     phi__json_cursor_init(&c, PHI__LIT(" { \"a\" : [ ] , \"b\" : { } , \"c\" : [ [ ] , 1 ] } \n"));
     CHECK(phi__json_cursor_enter_object(&c));
     CHECK(phi__json_cursor_next_key(&c, &key) && phi__json_cursor_enter_array(&c) &&

@@ -1,0 +1,452 @@
+/* test_child.c - processes on Windows: each child is this program, in a part that its arguments
+   name. Runs by `make windows` alone. */
+#include "support/test.h"
+#include "system/process_in.h"
+
+#if defined(PHI__OS_WINDOWS)
+
+#include "io/windows_in.h"
+
+#include <fcntl.h>
+#include <io.h>
+#include <shellapi.h>
+
+/* ---- the parts of a child ---- */
+
+/* Writes each argument after the first two, in UTF-8, with its length. */
+static int say_arguments(void) {
+    int count;
+    wchar_t **list = CommandLineToArgvW(GetCommandLineW(), &count);
+    char text[4096];
+    for (int i = 3; list != NULL && i < count; i++) {
+        size_t n = phi__narrow(list[i], wcslen(list[i]), text, sizeof text);
+        (void)printf("%zu:%s;", n, text);
+    }
+    (void)LocalFree(list);
+    return 0;
+}
+
+static int copy_input(void) {
+    char bytes[4096];
+    size_t n;
+    while ((n = fread(bytes, 1, sizeof bytes, stdin)) > 0) (void)fwrite(bytes, 1, n, stdout);
+    return 0;
+}
+
+/* Starts a child of its own, which sleeps, says its number, and ends or sleeps itself. */
+static int have_child(const char *self, bool stay) {
+    STARTUPINFOA start;
+    PROCESS_INFORMATION made;
+    char line[1024];
+    (void)snprintf(line, sizeof line, "\"%s\" --child sleep", self);
+    memset(&start, 0, sizeof start);
+    start.cb = (DWORD)sizeof start;
+    if (!CreateProcessA(NULL, line, NULL, NULL, FALSE, 0, NULL, NULL, &start, &made)) return 9;
+    (void)printf("%lu\n", (unsigned long)made.dwProcessId);
+    (void)fflush(stdout);
+    if (stay) Sleep(60000);
+    return 0;
+}
+
+static int play(int argc, char **argv) {
+    const char *part = argv[2];
+    (void)_setmode(0, _O_BINARY);
+    (void)_setmode(1, _O_BINARY);
+    if (strcmp(part, "arguments") == 0) return say_arguments();
+    if (strcmp(part, "copy") == 0) return copy_input();
+    if (strcmp(part, "tree") == 0) return have_child(argv[0], false);
+    if (strcmp(part, "tree-stays") == 0) return have_child(argv[0], true);
+    if (strcmp(part, "sleep") == 0) Sleep(60000);
+    if (strcmp(part, "both") == 0) {
+        (void)fputs("out", stdout);
+        (void)fputs("err", stderr);
+        return 7;
+    }
+    if (strcmp(part, "flood") == 0)
+        for (int i = 0; i < 200000; i++) (void)printf("%09d\n", i);
+    if (strcmp(part, "variable") == 0) {
+        const char *value = argc > 3 ? getenv(argv[3]) : NULL;
+        (void)printf("%s", value != NULL ? value : "none");
+    }
+    if (strcmp(part, "directory") == 0) {
+        char path[1024];
+        DWORD n = GetCurrentDirectoryA((DWORD)sizeof path, path);
+        (void)printf("%.*s", (int)n, path);
+    }
+    return 0;
+}
+
+/* ---- a rig ---- */
+
+enum { ROOM = 4 << 20 };
+static char self[1024];
+
+typedef struct rig {
+    phi_memory memory;
+    phi__io *io;
+    phi__process *process;
+    char *text[3];
+    size_t len[3];
+    int exits, code, signal_number;
+    size_t refuse_every, refused_at;
+    int refusals;
+} rig;
+
+static bool on_output(void *ctx, int stream, const char *bytes, size_t len) {
+    rig *r = (rig *)ctx;
+    if (r->len[stream] + len < ROOM) memcpy(r->text[stream] + r->len[stream], bytes, len);
+    r->len[stream] += len;
+    if (r->len[stream] < ROOM) r->text[stream][r->len[stream]] = '\0';
+    if (r->refuse_every == 0 || r->len[stream] - r->refused_at < r->refuse_every) return true;
+    r->refused_at = r->len[stream];
+    r->refusals++;
+    return false;
+}
+
+static void on_exit_of(void *ctx, int code, int signal_number) {
+    rig *r = (rig *)ctx;
+    r->exits++;
+    r->code = code;
+    r->signal_number = signal_number;
+}
+
+static void rig_open(rig *r) {
+    phi_allocator allocator = test_allocator();
+    memset(r, 0, sizeof *r);
+    phi_memory_init(&r->memory, &allocator, 0);
+    for (int i = 1; i < 3; i++) {
+        r->text[i] = (char *)malloc(ROOM);
+        r->text[i][0] = '\0';
+    }
+    CHECK_EQ_INT(phi__io_new(&r->memory, NULL, &r->io), PHI_OK);
+}
+
+static void turn(rig *r, int timeout_ms) {
+    phi__io_step_begin(r->io);
+    (void)phi__io_wait(r->io, timeout_ms, 64);
+    (void)phi__io_timers(r->io, 64);
+}
+
+static void rig_close(rig *r) {
+    phi__process_free(r->process);
+    phi__io_free(r->io);
+    free(r->text[1]);
+    free(r->text[2]);
+}
+
+static phi_status begin_desc(rig *r, phi__process_desc *desc, char *words, size_t size) {
+    desc->output = on_output;
+    desc->exited = on_exit_of;
+    desc->ctx = r;
+    phi__io_step_begin(r->io);
+    return phi__process_new(r->io, desc, &r->process, words, size);
+}
+
+static bool begin(rig *r, phi__process_desc *desc, const char *part, const char *argument) {
+    const char *argv[5] = {self, "--child", NULL, NULL, NULL};
+    char words[160];
+    argv[2] = part;
+    argv[3] = argument;
+    desc->argv = argv;
+    return CHECK_EQ_INT(begin_desc(r, desc, words, sizeof words), PHI_OK);
+}
+
+static bool finish(rig *r) {
+    ULONGLONG end = GetTickCount64() + 60000;
+    while (r->exits == 0 && GetTickCount64() < end) {
+        turn(r, 20);
+        if (r->refusals > 0) phi__process_resume(r->process);
+    }
+    return CHECK_EQ_INT(r->exits, 1);
+}
+
+static void a_child_says_on_both_streams_and_ends_with_its_code(void) {
+    rig r;
+    phi__process_desc desc = PHI_ZERO;
+    rig_open(&r);
+    if (begin(&r, &desc, "both", NULL) && finish(&r)) {
+        CHECK_EQ_STR(r.text[1], "out");
+        CHECK_EQ_STR(r.text[2], "err");
+        CHECK_EQ_INT(r.code, 7);
+        CHECK_EQ_INT(r.signal_number, 0);
+    }
+    rig_close(&r);
+}
+
+static void arguments_arrive_as_they_are(void) {
+    const char *argv[] = {self,
+                          "--child",
+                          "arguments",
+                          "",
+                          "a b",
+                          "\"",
+                          "\\",
+                          "a\\\"b",
+                          "a\\\\ b\\\\",
+                          "tab\there",
+                          "C:\\x y\\",
+                          "%PATH%",
+                          "a & b | c > d",
+                          "^\"&calc\"",
+                          "*.c",
+                          "\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80",
+                          "line\nline",
+                          NULL};
+    char want[4096];
+    size_t at = 0;
+    rig r;
+    phi__process_desc desc = PHI_ZERO;
+    rig_open(&r);
+    for (int i = 3; argv[i] != NULL; i++)
+        at += (size_t)snprintf(want + at, sizeof want - at, "%zu:%s;", strlen(argv[i]), argv[i]);
+    desc.argv = argv;
+    if (CHECK_EQ_INT(begin_desc(&r, &desc, NULL, 0), PHI_OK) && finish(&r))
+        CHECK_EQ_STR(r.text[1], want);
+    rig_close(&r);
+}
+
+static void a_long_input_comes_back(void) {
+    enum { BYTES = 300000 };
+    char *input = (char *)malloc(BYTES + 1);
+    rig r;
+    phi__process_desc desc = PHI_ZERO;
+    rig_open(&r);
+    for (int i = 0; i < BYTES; i++) input[i] = (char)('a' + i % 23);
+    input[BYTES] = '\0';
+    desc.input = phi_str_of(input);
+    if (begin(&r, &desc, "copy", NULL) && finish(&r)) CHECK_EQ_STR(r.text[1], input);
+    free(input);
+    rig_close(&r);
+}
+
+static void input_is_written_while_the_child_runs(void) {
+    size_t taken;
+    rig r;
+    phi__process_desc desc = PHI_ZERO;
+    rig_open(&r);
+    desc.keep_input = true;
+    if (begin(&r, &desc, "copy", NULL)) {
+        CHECK_EQ_INT(phi__process_write(r.process, "one ", 4, &taken), PHI_OK);
+        for (int i = 0; i < 20; i++) turn(&r, 5);
+        CHECK_EQ_INT(phi__process_write(r.process, "two", 3, &taken), PHI_OK);
+        CHECK_EQ_INT(taken, 3);
+        phi__process_end_input(r.process);
+        if (finish(&r)) CHECK_EQ_STR(r.text[1], "one two");
+    }
+    rig_close(&r);
+}
+
+static void a_flood_waits_for_a_reader_that_stops(void) {
+    rig r;
+    phi__process_desc desc = PHI_ZERO;
+    rig_open(&r);
+    r.refuse_every = 50000;
+    if (begin(&r, &desc, "flood", NULL) && finish(&r)) {
+        CHECK_EQ_INT(r.len[1], 2000000);
+        CHECK(r.refusals > 10);
+        CHECK_EQ_STR(r.text[1] + 1999990, "000199999\n");
+    }
+    rig_close(&r);
+}
+
+static void a_child_gets_the_variables_it_should(void) {
+    static const char *const env[] = {"PHI_ADDED=\xC3\xA4 b", "path=nowhere", NULL};
+    static const struct {
+        const char *name, *want;
+        bool hide, only;
+    } rows[] = {{"PHI_ADDED", "", false, false},      {"PHI_HOST", "host", false, false},
+                {"PHI_HOST", "none", false, true},    {"PHI_API_KEY", "secret", false, false},
+                {"PHI_API_KEY", "none", true, false}, {"PATH", "nowhere", false, false}};
+    (void)_putenv("PHI_HOST=host");
+    (void)_putenv("PHI_API_KEY=secret");
+    (void)SetEnvironmentVariableA("PHI_HOST", "host");
+    (void)SetEnvironmentVariableA("PHI_API_KEY", "secret");
+    for (size_t i = 0; i < PHI__COUNT(rows); i++) {
+        rig r;
+        phi__process_desc desc = PHI_ZERO;
+        rig_open(&r);
+        desc.env = env;
+        desc.hide_keys = rows[i].hide;
+        desc.env_only = rows[i].only;
+        if (begin(&r, &desc, "variable", rows[i].name) && finish(&r)) {
+            if (i == 0)
+                CHECK(strcmp(r.text[1], "none") != 0);
+            else
+                CHECK_EQ_STR(r.text[1], rows[i].want);
+        }
+        rig_close(&r);
+    }
+}
+
+static void a_child_runs_in_the_directory_it_is_given(void) {
+    char here[1024];
+    rig r;
+    phi__process_desc desc = PHI_ZERO;
+    rig_open(&r);
+    (void)GetWindowsDirectoryA(here, (UINT)sizeof here);
+    for (char *c = here; *c != '\0'; c++)
+        if (*c == '\\') *c = '/';
+    desc.cwd = here;
+    if (begin(&r, &desc, "directory", NULL) && finish(&r)) {
+        for (char *c = r.text[1]; *c != '\0'; c++)
+            if (*c == '\\') *c = '/';
+        CHECK(_stricmp(r.text[1], here) == 0);
+    }
+    rig_close(&r);
+}
+
+static void what_is_not_there_is_not_found(void) {
+    const char *argv[] = {"phi-there-is-no-such-program", NULL};
+    const char *place[] = {"C:/phi-no-such-place/x.exe", NULL};
+    char words[160];
+    rig r;
+    phi__process_desc desc = PHI_ZERO;
+    rig_open(&r);
+    desc.argv = argv;
+    CHECK_EQ_INT(begin_desc(&r, &desc, words, sizeof words), PHI_NOT_FOUND);
+    CHECK(words[0] != '\0');
+    desc.argv = place;
+    CHECK_EQ_INT(begin_desc(&r, &desc, words, sizeof words), PHI_NOT_FOUND);
+    rig_close(&r);
+}
+
+/* The search for a program leaves out the working directory, where anyone may have put one. */
+static void a_program_beside_us_is_not_taken_for_one_in_the_path(void) {
+    const char *argv[] = {"phi_planted", NULL};
+    rig r;
+    phi__process_desc desc = PHI_ZERO;
+    rig_open(&r);
+    CHECK(CopyFileA(self, "phi_planted.exe", FALSE));
+    desc.argv = argv;
+    CHECK_EQ_INT(begin_desc(&r, &desc, NULL, 0), PHI_NOT_FOUND);
+    CHECK(DeleteFileA("phi_planted.exe"));
+    rig_close(&r);
+}
+
+static void a_terminated_child_says_so(void) {
+    rig r;
+    phi__process_desc desc = PHI_ZERO;
+    rig_open(&r);
+    if (begin(&r, &desc, "sleep", NULL)) {
+        for (int i = 0; i < 10; i++) turn(&r, 5);
+        phi__process_terminate(r.process);
+        if (finish(&r)) {
+            CHECK_EQ_INT(r.code, -1);
+            CHECK_EQ_INT(r.signal_number, 15);
+        }
+    }
+    rig_close(&r);
+}
+
+/* True if no process of that number is left; waits for its end. */
+static bool gone(DWORD id) {
+    HANDLE process = OpenProcess(SYNCHRONIZE, FALSE, id);
+    if (process == NULL) return true;
+    bool ended = WaitForSingleObject(process, 5000) == WAIT_OBJECT_0;
+    (void)CloseHandle(process);
+    return ended;
+}
+
+/* Waits for the number of the grandchild. */
+static DWORD grandchild(rig *r) {
+    ULONGLONG end = GetTickCount64() + 20000;
+    while (strchr(r->text[1], '\n') == NULL && GetTickCount64() < end) turn(r, 20);
+    return (DWORD)strtoul(r->text[1], NULL, 10);
+}
+
+static void what_a_child_started_dies_with_it(void) {
+    for (int i = 0; i < 100; i++) {
+        rig r;
+        phi__process_desc desc = PHI_ZERO;
+        bool kill = i % 2 == 0;
+        rig_open(&r);
+        if (begin(&r, &desc, kill ? "tree-stays" : "tree", NULL)) {
+            DWORD id = grandchild(&r);
+            CHECK(id != 0);
+            if (!kill) (void)finish(&r);
+            phi__process_free(r.process);
+            r.process = NULL;
+            while (phi__io_pending(r.io)) turn(&r, 5);
+            CHECK(gone(id));
+        }
+        rig_close(&r);
+        if (test_failures() > 0) return;
+    }
+}
+
+/* ---- batch files ---- */
+
+static void write_batch(const char *name, const char *text) {
+    FILE *file = fopen(name, "wb");
+    if (!CHECK(file != NULL)) return;
+    (void)fputs(text, file);
+    (void)fclose(file);
+}
+
+static void a_batch_file_gets_its_arguments_and_no_command(void) {
+    static const char *const refused[] = {"%PATH%", "a\"b", "a\r\nb", NULL};
+    const char *argv[] = {"./phi_batch.cmd", "a b", "c&echo bad", "d|more", "^e", NULL};
+    rig r;
+    phi__process_desc desc = PHI_ZERO;
+    write_batch("phi_batch.cmd", "@echo off\r\necho [%1] [%2] [%3] [%4]\r\nexit /b 5\r\n");
+    rig_open(&r);
+    desc.argv = argv;
+    if (CHECK_EQ_INT(begin_desc(&r, &desc, NULL, 0), PHI_OK) && finish(&r)) {
+        CHECK_EQ_STR(r.text[1], "[\"a b\"] [\"c&echo bad\"] [\"d|more\"] [\"^e\"]\r\n");
+        CHECK_EQ_INT(r.code, 5);
+    }
+    rig_close(&r);
+    for (int i = 0; refused[i] != NULL; i++) {
+        char words[160];
+        rig_open(&r);
+        argv[1] = refused[i];
+        CHECK_EQ_INT(begin_desc(&r, &desc, words, sizeof words), PHI_IO);
+        rig_close(&r);
+    }
+    CHECK(DeleteFileA("phi_batch.cmd"));
+}
+
+static void without_memory_no_child_is_left(void) {
+    bool done = false;
+    for (int n = 0; n < 200 && !done; n++) {
+        rig r;
+        phi__process_desc desc = PHI_ZERO;
+        const char *argv[] = {self, "--child", "both", NULL};
+        rig_open(&r);
+        desc.argv = argv;
+        test_alloc_fail_at(n);
+        phi_status status = begin_desc(&r, &desc, NULL, 0);
+        done = !test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK_EQ_INT(status, done ? PHI_OK : PHI_NO_MEMORY);
+        if (status == PHI_OK) (void)finish(&r);
+        rig_close(&r);
+    }
+    CHECK(done);
+}
+
+int main(int argc, char **argv) {
+    static const test_entry entries[] = {
+        TEST_ENTRY(a_child_says_on_both_streams_and_ends_with_its_code),
+        TEST_ENTRY(arguments_arrive_as_they_are),
+        TEST_ENTRY(a_long_input_comes_back),
+        TEST_ENTRY(input_is_written_while_the_child_runs),
+        TEST_ENTRY(a_flood_waits_for_a_reader_that_stops),
+        TEST_ENTRY(a_child_gets_the_variables_it_should),
+        TEST_ENTRY(a_child_runs_in_the_directory_it_is_given),
+        TEST_ENTRY(what_is_not_there_is_not_found),
+        TEST_ENTRY(a_program_beside_us_is_not_taken_for_one_in_the_path),
+        TEST_ENTRY(a_terminated_child_says_so),
+        TEST_ENTRY(what_a_child_started_dies_with_it),
+        TEST_ENTRY(a_batch_file_gets_its_arguments_and_no_command),
+        TEST_ENTRY(without_memory_no_child_is_left)};
+    if (argc > 2 && strcmp(argv[1], "--child") == 0) return play(argc, argv);
+    (void)GetModuleFileNameA(NULL, self, (DWORD)sizeof self);
+    return test_run(argc, argv, entries, PHI__COUNT(entries));
+}
+
+#else
+
+int main(void) { return 0; }
+
+#endif
