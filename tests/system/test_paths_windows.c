@@ -24,8 +24,10 @@ typedef struct row {
 #define LONG "It is too long"
 
 #define NAME_250                                                                                   \
-    "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn" \
-    "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn" \
+    "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn" \
+    "nn"                                                                                           \
+    "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn" \
+    "nn"                                                                                           \
     "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
 
 /* The base is C:/work/room. */
@@ -106,7 +108,9 @@ static const row rows[] = {
     {"//./PhysicalDrive0", DEVICE},
     {"\\\\?\\GLOBALROOT\\Device\\HarddiskVolume1\\a", DEVICE},
     {"\\??\\C:\\a", CHAR},
-    {"/?" "?/C:/a", CHAR},
+    {"/?"
+     "?/C:/a",
+     CHAR},
     {"\\\\.", DEVICE},
     /* streams */
     {"a.txt:b", STREAM},
@@ -221,13 +225,42 @@ TEST(a_path_is_at_most_4095_bytes_long) {
     CHECK_EQ_INT(phi__windows_path(NULL, phi__str("//s", 2), out), PHI__PATH_SHARE);
 }
 
+TEST(a_paths_name_directory_and_drive) {
+    CHECK_STR(phi__path_name(PHI__LIT("dir/name")), "name");
+    CHECK_STR(phi__path_name(PHI__LIT("name")), "name");
+    CHECK_STR(phi__path_name(PHI__LIT("dir/")), "");
+    CHECK_STR(phi__path_directory(PHI__LIT("a/b/c")), "a/b");
+    CHECK_STR(phi__path_directory(PHI__LIT("a/b/")), "a/b");
+    CHECK_STR(phi__path_directory(PHI__LIT("/a")), "/");
+    CHECK_STR(phi__path_directory(PHI__LIT("a")), "");
+    CHECK_EQ_INT(phi__windows_drive_bytes(PHI__LIT("C:/a")), 2);
+    CHECK_EQ_INT(phi__windows_drive_bytes(PHI__LIT("c:a")), 2);
+    CHECK_EQ_INT(phi__windows_drive_bytes(PHI__LIT("\\\\server/share\\a")), 14);
+    CHECK_EQ_INT(phi__windows_drive_bytes(PHI__LIT("//server")), 8);
+    CHECK_EQ_INT(phi__windows_drive_bytes(PHI__LIT("/a")), 0);
+    CHECK_EQ_INT(phi__windows_drive_bytes(PHI__LIT("1:/a")), 0);
+    CHECK_EQ_INT(phi__windows_drive_bytes(PHI__LIT("")), 0);
+#if defined(PHI__OS_WINDOWS)
+    CHECK_STR(phi__path_name(PHI__LIT("dir\\name")), "name");
+    CHECK_STR(phi__path_directory(PHI__LIT("C:\\name")), "C:\\");
+    CHECK_STR(phi__path_directory(PHI__LIT("C:\\dir\\name")), "C:\\dir");
+    CHECK_EQ_INT(phi__path_root("C:/a"), 3);
+#else
+    CHECK_STR(phi__path_name(PHI__LIT("dir\\name")), "dir\\name");
+    CHECK_STR(phi__path_directory(PHI__LIT("C:/name")), "C:");
+    CHECK_EQ_INT(phi__path_drive(PHI__LIT("C:/a")), 0);
+    CHECK_EQ_INT(phi__path_root("/a"), 1);
+    CHECK(phi__path_absolute(PHI__LIT("/a")) && !phi__path_absolute(PHI__LIT("C:/a")));
+#endif
+}
+
 TEST(absolute_paths_and_the_names_that_windows_looks_up) {
     static const char *const absolute[] = {"/", "\\a", "C:/a", "c:\\", "C:a", "//s/h", "a:b"};
     static const char *const relative[] = {"", "a", ".", "..", "a/b", "ab:c", "1:/", "~/a"};
-    static const row names[] = {{"a.txt", "a.txt"},   {"a.txt. .", "a.txt"}, {"a:b", "a"},
-                                {"a::$DATA", "a"},    {"a. :b", "a"},        {"..", ".."},
-                                {".", "."},           {"... ", ""},          {"C:", "C:"},
-                                {"ab:", "ab"},        {"", ""},              {" a", " a"}};
+    static const row names[] = {
+        {"a.txt", "a.txt"}, {"a.txt. .", "a.txt"}, {"a:b", "a"}, {"a::$DATA", "a"},
+        {"a. :b", "a"},     {"..", ".."},          {".", "."},   {"... ", ""},
+        {"C:", "C:"},       {"ab:", "ab"},         {"", ""},     {" a", " a"}};
     for (size_t i = 0; i < PHI__COUNT(absolute); i++)
         CHECK(phi__windows_absolute(phi_str_of(absolute[i])));
     for (size_t i = 0; i < PHI__COUNT(relative); i++)
@@ -384,7 +417,8 @@ TEST(resolved_paths_have_the_long_names_and_letters_of_the_disk) {
     rig r;
     REQUIRE(rig_open(&r));
     CHECK_EQ_INT(resolve(r.room, "LONG directory NAME/long file name.TEXT", place, NULL), PHI_OK);
-    (void)snprintf(want, sizeof want, "%.4000s", in(&r, "Room/Long Directory Name/Long File Name.text"));
+    (void)snprintf(want, sizeof want, "%.4000s",
+                   in(&r, "Room/Long Directory Name/Long File Name.text"));
     CHECK_EQ_STR(place, want);
     CHECK_EQ_INT(resolve(r.room, "LONG directory NAME/New\\Name", place, NULL), PHI_OK);
     CHECK_EQ_STR(place, in(&r, "Room/Long Directory Name/New/Name"));
@@ -414,9 +448,15 @@ TEST(inside_compares_whole_parts_without_regard_to_case) {
     CHECK(!phi__path_inside("C:/", "D:/a"));
     CHECK(phi__path_inside("//Server/Share", "//server/share/a"));
     CHECK(!phi__path_inside("//server/share", "//server/shares"));
-    CHECK(phi__path_inside("C:/\xC3\x84", "C:/\xC3\xA4/a"));      /* A with dots, both cases */
-    CHECK(!phi__path_inside("C:/stra\xC3\x9F" "e", "C:/strasse")); /* no rules of a language */
+    CHECK(phi__path_inside("C:/\xC3\x84", "C:/\xC3\xA4/a")); /* A with dots, both cases */
+    CHECK(!phi__path_inside("C:/stra\xC3\x9F"
+                            "e",
+                            "C:/strasse")); /* no rules of a language */
     CHECK(!phi__path_inside("", "C:/a"));
+}
+
+static bool wine(void) {
+    return GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != NULL;
 }
 
 /* Makes a link to a directory or file; Wine needs the system below it. False: not possible here. */
@@ -425,7 +465,7 @@ static bool make_link(rig *r, const char *name, const char *target, bool directo
     char line[2 * PHI__PATH_BYTES], place[PHI__PATH_BYTES];
     (void)snprintf(place, sizeof place, "%s", in(r, target));
     if (phi__wide_path(place, to) != 0 || phi__wide_path(in(r, name), from) != 0) return false;
-    if (GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != NULL) {
+    if (wine()) {
         STARTUPINFOA start = PHI_ZERO;
         PROCESS_INFORMATION child;
         start.cb = sizeof start;
@@ -472,7 +512,8 @@ TEST(links_are_resolved_and_a_swap_after_the_check_leads_nowhere) {
     REQUIRE(phi__wide_path(in(&r, "Room/aside"), other) == 0);
     CHECK(MoveFileW(one, other));
     REQUIRE(CHECK(make_link(&r, "Room/sub", "out", true)));
-    CHECK_EQ_INT(phi__files_open_read(&r.memory, place, PHI__LINKS_REFUSE, &file, &r.words), PHI_IO);
+    CHECK_EQ_INT(phi__files_open_read(&r.memory, place, PHI__LINKS_REFUSE, &file, &r.words),
+                 PHI_IO);
     CHECK_EQ_STR(r.words.text, link_words);
     CHECK_EQ_INT(phi__files_stat(place, PHI__LINKS_REFUSE, &info, &r.words), PHI_IO);
     CHECK_EQ_STR(r.words.text, link_words);
@@ -504,7 +545,8 @@ TEST(links_are_resolved_and_a_swap_after_the_check_leads_nowhere) {
     REQUIRE(phi__wide_path(place, one) == 0);
     CHECK(DeleteFileW(one));
     if (!make_link(&r, "Room/a.txt", "out/a.txt", false)) return; /* needs a right on Windows */
-    CHECK_EQ_INT(phi__files_open_read(&r.memory, place, PHI__LINKS_REFUSE, &file, &r.words), PHI_IO);
+    CHECK_EQ_INT(phi__files_open_read(&r.memory, place, PHI__LINKS_REFUSE, &file, &r.words),
+                 PHI_IO);
     CHECK_EQ_STR(r.words.text, link_words);
     CHECK_EQ_STR(confined(&r, "a.txt"), "outside the room");
 }
@@ -525,10 +567,10 @@ TEST(a_replacement_and_its_directories_are_made_in_place) {
         if (i == 1) phi__files_private(file);
         CHECK_EQ_INT(phi__files_write(file, i == 0 ? "one" : "two", 3, NULL), PHI_OK);
         CHECK_EQ_STR(confined(&r, place), i == 0 ? "none" : "one");
-        if (i < 2) { /* an open reader does not hinder it */
-            bool reads = phi__files_open_read(&r.memory, place, PHI__LINKS_REFUSE, &reader, NULL) ==
-                         PHI_OK;
-            CHECK(reads == (i == 1));
+        if (i < 2) { /* an open reader does not hinder it, but in Wine */
+            bool reads = !wine() && phi__files_open_read(&r.memory, place, PHI__LINKS_REFUSE,
+                                                         &reader, NULL) == PHI_OK;
+            CHECK(wine() || reads == (i == 1));
             CHECK_EQ_INT(phi__files_commit(file, &r.words), PHI_OK);
             CHECK_EQ_STR(confined(&r, place), i == 0 ? "one" : "two");
             if (reads) phi__files_close(reader);
@@ -556,16 +598,134 @@ TEST(a_replacement_and_its_directories_are_made_in_place) {
                         "New/Deeper\nNew/Deeper/b.txt\na.txt\nsub\nsub/a.txt\n");
 }
 
+typedef struct listed {
+    int files, others;
+} listed;
+
+static phi_status list_each(void *ctx, const char *name) {
+    listed *all = (listed *)ctx;
+    if (strcmp(name, "one") == 0 || strcmp(name, "two") == 0)
+        all->files++;
+    else if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+        all->others++;
+    return PHI_OK;
+}
+
+TEST(a_stores_disk_reads_writes_locks_renames_and_removes) {
+    const phi__disk *disk = phi__disk_system();
+    char one[PHI__PATH_BYTES], two[PHI__PATH_BYTES], bytes[16];
+    phi__disk_info info, named;
+    intptr_t file, other;
+    listed all = PHI_ZERO;
+    size_t n;
+    rig r;
+    REQUIRE(rig_open(&r));
+    (void)snprintf(one, sizeof one, "%s", in(&r, "store/one"));
+    CHECK_EQ_INT(disk->open(NULL, one, PHI__DISK_CREATE, &file, &r.words), PHI_NOT_FOUND);
+    CHECK_EQ_INT(disk->make_directories(NULL, in(&r, "store/"), NULL), PHI_OK);
+    CHECK_EQ_INT(disk->make_directories(NULL, in(&r, "store"), NULL), PHI_OK);
+    CHECK_EQ_INT(disk->open(NULL, one, PHI__DISK_UPDATE, &file, &r.words), PHI_NOT_FOUND);
+    REQUIRE(CHECK_EQ_INT(disk->open(NULL, one, PHI__DISK_CREATE, &file, &r.words), PHI_OK));
+    CHECK_EQ_INT(disk->write(NULL, file, 0, "abcdef", 6, &n, NULL), PHI_OK);
+    CHECK_EQ_INT(disk->write(NULL, file, 3, "XY", 2, &n, NULL), PHI_OK);
+    CHECK_EQ_INT(n, 2);
+    CHECK_EQ_INT(disk->cut(NULL, file, 5, NULL), PHI_OK);
+    CHECK_EQ_INT(disk->sync(NULL, file, &r.words), PHI_OK);
+    CHECK_EQ_INT(disk->read(NULL, file, 1, bytes, sizeof bytes, &n, NULL), PHI_OK);
+    CHECK_STR(phi__str(bytes, n), "bcXY");
+    CHECK_EQ_INT(disk->read(NULL, file, 5, bytes, sizeof bytes, &n, NULL), PHI_OK);
+    CHECK_EQ_INT(n, 0);
+    CHECK_EQ_INT(disk->read(NULL, file, (uint64_t)1 << 63, bytes, 1, &n, NULL), PHI_TOO_BIG);
+    /* the lock excludes another lock, but neither reading nor writing */
+    CHECK_EQ_INT(disk->lock(NULL, file, &r.words), PHI_OK);
+    REQUIRE(CHECK_EQ_INT(disk->open(NULL, one, PHI__DISK_UPDATE, &other, NULL), PHI_OK));
+    CHECK_EQ_INT(disk->lock(NULL, other, &r.words), PHI_BUSY);
+    CHECK_EQ_INT(disk->write(NULL, other, 0, "A", 1, &n, NULL), PHI_OK);
+    CHECK_EQ_INT(disk->read(NULL, other, 0, bytes, sizeof bytes, &n, NULL), PHI_OK);
+    CHECK_STR(phi__str(bytes, n), "AbcXY");
+    CHECK_EQ_INT(disk->info(NULL, file, &info, NULL), PHI_OK);
+    CHECK_EQ_INT(disk->info_of(NULL, one, &named, NULL), PHI_OK);
+    CHECK(info.regular && info.bytes == 5 && info.file == named.file);
+    CHECK(info.device == named.device && named.bytes == 5 && info.changed_ns > 0);
+    CHECK_EQ_INT(disk->close(NULL, file, NULL), PHI_OK);
+    CHECK_EQ_INT(disk->lock(NULL, other, &r.words), PHI_OK);
+    CHECK_EQ_INT(disk->close(NULL, other, NULL), PHI_OK);
+    /* replaced by a rename */
+    (void)snprintf(two, sizeof two, "%s", in(&r, "store/two"));
+    REQUIRE(CHECK_EQ_INT(disk->open(NULL, two, PHI__DISK_FRESH, &file, NULL), PHI_OK));
+    CHECK_EQ_INT(disk->write(NULL, file, 0, "second", 6, &n, NULL), PHI_OK);
+    CHECK_EQ_INT(disk->close(NULL, file, NULL), PHI_OK);
+    CHECK_EQ_INT(disk->list(NULL, in(&r, "store"), list_each, &all, NULL), PHI_OK);
+    CHECK(all.files == 2 && all.others == 0);
+    CHECK_EQ_INT(disk->rename(NULL, two, one, &r.words), PHI_OK);
+    CHECK_EQ_INT(disk->info_of(NULL, two, &named, NULL), PHI_NOT_FOUND);
+    CHECK_EQ_INT(disk->info_of(NULL, one, &named, NULL), PHI_OK);
+    CHECK_EQ_INT(named.bytes, 6);
+    CHECK_EQ_INT(disk->sync_directory(NULL, in(&r, "store"), &r.words), PHI_OK);
+    REQUIRE(CHECK_EQ_INT(disk->open(NULL, one, PHI__DISK_FRESH, &file, NULL), PHI_OK));
+    CHECK_EQ_INT(disk->info(NULL, file, &info, NULL), PHI_OK);
+    CHECK_EQ_INT(info.bytes, 0);
+    CHECK_EQ_INT(disk->close(NULL, file, NULL), PHI_OK);
+    CHECK_EQ_INT(disk->remove(NULL, one, &r.words), PHI_OK);
+    CHECK_EQ_INT(disk->remove(NULL, one, &r.words), PHI_NOT_FOUND);
+    /* what is no file */
+    CHECK_EQ_INT(disk->open(NULL, in(&r, "store"), PHI__DISK_READ, &file, &r.words), PHI_IO);
+    CHECK_EQ_STR(r.words.text, "Is a directory");
+    CHECK_EQ_INT(disk->open(NULL, in(&r, "store/NUL"), PHI__DISK_CREATE, &file, NULL), PHI_IO);
+    CHECK_EQ_INT(disk->open(NULL, in(&r, "store/a:b"), PHI__DISK_CREATE, &file, NULL), PHI_IO);
+}
+
+/* One entry in the list of rights, for the user alone. */
+static bool is_private(const char *path) {
+    wchar_t wide[PHI__WIDE_PATH];
+    union {
+        SECURITY_DESCRIPTOR descriptor;
+        char bytes[2048];
+    } rights;
+    ACL *list = NULL;
+    BOOL has = FALSE, by_default = FALSE;
+    DWORD n = 0;
+    return phi__wide_path(path, wide) == 0 &&
+           GetFileSecurityW(wide, DACL_SECURITY_INFORMATION, &rights, sizeof rights, &n) &&
+           GetSecurityDescriptorDacl(&rights.descriptor, &has, &list, &by_default) && has &&
+           list != NULL && (list->AceCount == 1 || wine());
+}
+
+TEST(a_new_file_is_its_owners_and_is_removed_unless_it_is_committed) {
+    phi__file *file, *again;
+    rig r;
+    REQUIRE(rig_open(&r));
+    REQUIRE(
+        CHECK_EQ_INT(phi__files_open_new(&r.memory, in(&r, "Room/new"), &file, &r.words), PHI_OK));
+    CHECK_EQ_INT(phi__files_open_new(&r.memory, r.path, &again, &r.words), PHI_BUSY);
+    CHECK_EQ_INT(phi__files_write(file, "kept", 4, NULL), PHI_OK);
+    CHECK(is_private(r.path));
+    phi__files_close(file);
+    CHECK_EQ_STR(confined(&r, "new"), "none");
+    REQUIRE(CHECK_EQ_INT(phi__files_open_new(&r.memory, r.path, &file, &r.words), PHI_OK));
+    CHECK_EQ_INT(phi__files_write(file, "kept", 4, NULL), PHI_OK);
+    CHECK_EQ_INT(phi__files_commit(file, NULL), PHI_OK);
+    phi__files_close(file);
+    CHECK_EQ_STR(confined(&r, "new"), "kept");
+    CHECK_EQ_INT(phi__files_open_new(&r.memory, in(&r, "no/such"), &file, &r.words), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi__files_make_directories(in(&r, "Room/new/x"), &r.words), PHI_IO);
+    CHECK_EQ_STR(r.words.text, "Not a directory");
+    CHECK_EQ_INT(phi__files_make_directories(in(&r, "A\\B//C/"), &r.words), PHI_OK);
+}
+
 TEST_MAIN(TEST_ENTRY(paths_of_windows_get_one_style_or_are_refused),
           TEST_ENTRY(a_path_in_the_style_stays_as_it_is),
           TEST_ENTRY(a_base_may_be_a_root_or_on_a_share_or_missing),
           TEST_ENTRY(a_path_is_at_most_4095_bytes_long),
+          TEST_ENTRY(a_paths_name_directory_and_drive),
           TEST_ENTRY(absolute_paths_and_the_names_that_windows_looks_up),
           TEST_ENTRY(no_spelling_leads_out_of_the_room),
           TEST_ENTRY(resolved_paths_have_the_long_names_and_letters_of_the_disk),
           TEST_ENTRY(inside_compares_whole_parts_without_regard_to_case),
           TEST_ENTRY(links_are_resolved_and_a_swap_after_the_check_leads_nowhere),
-          TEST_ENTRY(a_replacement_and_its_directories_are_made_in_place))
+          TEST_ENTRY(a_replacement_and_its_directories_are_made_in_place),
+          TEST_ENTRY(a_stores_disk_reads_writes_locks_renames_and_removes),
+          TEST_ENTRY(a_new_file_is_its_owners_and_is_removed_unless_it_is_committed))
 
 #else
 
@@ -573,6 +733,7 @@ TEST_MAIN(TEST_ENTRY(paths_of_windows_get_one_style_or_are_refused),
           TEST_ENTRY(a_path_in_the_style_stays_as_it_is),
           TEST_ENTRY(a_base_may_be_a_root_or_on_a_share_or_missing),
           TEST_ENTRY(a_path_is_at_most_4095_bytes_long),
+          TEST_ENTRY(a_paths_name_directory_and_drive),
           TEST_ENTRY(absolute_paths_and_the_names_that_windows_looks_up))
 
 #endif
