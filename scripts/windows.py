@@ -42,8 +42,8 @@ WARN = (os.environ.get("WARN") or "-Wall -Wextra").split() + ["-Werror"]
 COMMON = ["-D_WIN32_WINNT=0x0A00", "-DCURL_STATICLIB", "-DPHI__FN=", "-DPHI__TESTED", "-DPHI__PROCESS_LAST_MS=5000", "-Isrc",
           "-Itests"]
 FLAGS_SRC = ["-std=c99", "-O1", "-g1", "-DPHI__SEGMENT_BYTES=512"]
-# GNU: with the names of POSIX that the C library has. Its isnan is a macro that converts to float.
-FLAGS_TEST = ["-std=gnu99", "-O0", "-g1", "-Wno-float-conversion", "-include", "tests/support/posix_on_windows.h", "-isystem",
+# GNU: with the names of POSIX that the C library has. Its types have other sizes, and its isnan converts to float.
+FLAGS_TEST = ["-std=gnu99", "-O0", "-g1", "-Wno-conversion", "-Wno-float-conversion", "-include", "tests/support/posix_on_windows.h", "-isystem",
               "tests/support/windows"]
 LIBS = ["-lws2_32", "-lbcrypt", "-lcrypt32", "-lsecur32", "-liphlpapi", "-ladvapi32", "-lnormaliz", "-lm", "-lpthread"]
 CURL_OFF = ("BUILD_CURL_EXE BUILD_SHARED_LIBS BUILD_LIBCURL_DOCS BUILD_MISC_DOCS ENABLE_CURL_MANUAL BUILD_TESTING "
