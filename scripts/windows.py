@@ -43,7 +43,8 @@ COMMON = ["-D_WIN32_WINNT=0x0A00", "-DCURL_STATICLIB", "-DPHI__FN=", "-DPHI__TES
           "-Itests"]
 FLAGS_SRC = ["-std=c99", "-O1", "-g1", "-DPHI__SEGMENT_BYTES=512"]
 # GNU: with the names of POSIX that the C library has. Its isnan is a macro that converts to float.
-FLAGS_TEST = ["-std=gnu99", "-O0", "-g1", "-Wno-float-conversion", "-include", "tests/support/posix_on_windows.h"]
+FLAGS_TEST = ["-std=gnu99", "-O0", "-g1", "-Wno-float-conversion", "-include", "tests/support/posix_on_windows.h", "-isystem",
+              "tests/support/windows"]
 LIBS = ["-lws2_32", "-lbcrypt", "-lcrypt32", "-lsecur32", "-liphlpapi", "-ladvapi32", "-lnormaliz", "-lm", "-lpthread"]
 CURL_OFF = ("BUILD_CURL_EXE BUILD_SHARED_LIBS BUILD_LIBCURL_DOCS BUILD_MISC_DOCS ENABLE_CURL_MANUAL BUILD_TESTING "
             "BUILD_EXAMPLES CURL_USE_LIBPSL CURL_USE_LIBSSH2 CURL_ZLIB CURL_BROTLI CURL_ZSTD USE_NGHTTP2 USE_LIBIDN2 "
@@ -407,8 +408,8 @@ def main():
     for source in sources:
         for test, reason in entries.get(source, {}).items():
             print(f"left out: {source}{':' * bool(test)}{test}: {reason}")
-    if env is not None:
-        subprocess.run(["wineserver", "-k"], env=env, check=False)  # that of this prefix
+    if env is not None and "WINEPREFIX" not in os.environ:
+        subprocess.run(["wineserver", "-k"], env=env, check=False)  # that of our own prefix
     print(f"{passed} passed, {failed} failed" + f", {skipped} skipped" * bool(skipped))
     return 1 if failed else 0
 

@@ -262,8 +262,8 @@ static int phi__windows_open(const char *path, DWORD access, DWORD disposition, 
     error = (int)GetLastError();
     if (error != ERROR_ACCESS_DENIED && error != ERROR_FILE_EXISTS) return error;
     DWORD attributes = GetFileAttributesW(wide);
-    bool directory = attributes != INVALID_FILE_ATTRIBUTES &&
-                     (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+    bool directory =
+        attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
     return directory && disposition != CREATE_NEW ? (int)PHI__PATH_IS_DIRECTORY : error;
 }
 
@@ -395,9 +395,8 @@ static phi_status phi__disk_open(void *user_data, const char *path, phi__disk_ho
     phi__fd fd;
     (void)user_data;
     *out = -1;
-    int error = phi__windows_open(
-        path, GENERIC_READ | (how == PHI__DISK_READ ? 0 : GENERIC_WRITE),
-        makes ? OPEN_ALWAYS : OPEN_EXISTING, 0, &fd);
+    int error = phi__windows_open(path, GENERIC_READ | (how == PHI__DISK_READ ? 0 : GENERIC_WRITE),
+                                  makes ? OPEN_ALWAYS : OPEN_EXISTING, 0, &fd);
     if (error != 0) return phi__disk_refused(error, words);
     error = phi__nt_check(phi__handle(fd), false, &plain);
     if (error == 0 && how == PHI__DISK_FRESH &&
@@ -492,8 +491,8 @@ static phi_status phi__disk_cut(void *user_data, intptr_t file, uint64_t bytes, 
     (void)user_data;
     if (bytes > INT64_MAX) return phi__disk_too_big(words);
     info.EndOfFile.QuadPart = (LONGLONG)bytes;
-    bool good = SetFileInformationByHandle(phi__handle(file), FileEndOfFileInfo, &info,
-                                           sizeof info) != 0;
+    bool good =
+        SetFileInformationByHandle(phi__handle(file), FileEndOfFileInfo, &info, sizeof info) != 0;
     return phi__disk_said(good ? 0 : (int)GetLastError(), words);
 }
 
@@ -551,8 +550,8 @@ static phi_status phi__disk_sync_directory(void *user_data, const char *path, ph
     phi__fd fd;
     bool plain;
     (void)user_data;
-    int error = phi__windows_open(path, GENERIC_WRITE, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS,
-                                  &fd);
+    int error =
+        phi__windows_open(path, GENERIC_WRITE, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, &fd);
     if (error != 0) return phi__disk_refused(error, words);
     error = phi__nt_check(phi__handle(fd), true, &plain);
     if (error == 0 && !FlushFileBuffers(phi__handle(fd))) error = (int)GetLastError();

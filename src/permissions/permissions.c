@@ -570,8 +570,8 @@ static phi_status phi__always_command(phi__always *a, phi__subject *subject) {
 static bool phi__always_path(const phi__always *a, phi_str path, bool kind, const char **out) {
     phi__buf words;
     size_t n = path.len;
-    while (kind && n > 0 && path.at[n - 1] != '/') n--;
-    if (path.len > 0 && (strchr("/~$", path.at[0]) != NULL ||
+    while (kind && n > 0 && !phi__path_is_slash(path.at[n - 1])) n--;
+    if (path.len > 0 && (strchr("~$", path.at[0]) != NULL || phi__path_absolute(path) ||
                          phi__str_find(path, 0, "..") != SIZE_MAX)) { /* may be outside */
         kind = false;
         n = path.len;
@@ -727,10 +727,10 @@ static bool phi__perm_guard(phi_permissions *p, const char *const *paths) {
     /* Protects the directories that contain a file, too: moving such a directory moves the file. */
     for (size_t i = 0; paths[i] != NULL; i++) {
         phi_str path = phi_str_of(paths[i]);
-        bool absolute = path.len > 0 && (path.at[0] == '/' || path.at[0] == '~');
+        bool absolute = phi__path_absolute(path) || (path.len > 0 && path.at[0] == '~');
         while (path.len > 0) {
-            while (path.len > 0 && path.at[path.len - 1] != '/') path.len--;
-            while (path.len > 0 && path.at[path.len - 1] == '/') path.len--;
+            while (path.len > 0 && !phi__path_is_slash(path.at[path.len - 1])) path.len--;
+            while (path.len > 0 && phi__path_is_slash(path.at[path.len - 1])) path.len--;
             if (path.len > 0) phi__perm_path(&all, path);
         }
         if (!absolute) phi__perm_path(&all, phi__str(".", 1));
@@ -909,9 +909,9 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     phi_memory memory;
     phi_permissions_desc desc = PHI_ZERO;
     if (given != NULL) desc = *given;
-    if (desc.workspace != NULL && desc.workspace[0] != '/')
+    if (desc.workspace != NULL && !phi__path_absolute(phi_str_of(desc.workspace)))
         return phi__perm_refuse(error, PHI_BAD_ARG, "workspace: expected an absolute path");
-    if (desc.home != NULL && desc.home[0] != '/')
+    if (desc.home != NULL && !phi__path_absolute(phi_str_of(desc.home)))
         return phi__perm_refuse(error, PHI_BAD_ARG, "home: expected an absolute path");
     phi_memory_init(&memory, &desc.allocator, 0);
     p = (phi_permissions *)phi__alloc(&memory, sizeof *p);

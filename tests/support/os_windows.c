@@ -8,8 +8,11 @@
 #include <windows.h>
 
 #include <direct.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <io.h>
+#include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,5 +167,224 @@ char *mkdtemp(char *pattern) {
         if (_mkdir(pattern) == 0) return pattern;
     }
     return NULL;
+}
+
+int test_os_shell(const char *command) {
+    static const char tail[] = " ; printf '\\nexit %d' $?";
+    const char *words[] = {"/bin/sh", "-c", NULL, NULL};
+    size_t n = strlen(command), i, len = 0;
+    char *text = (char *)malloc(n + sizeof tail + 8), said[4096], *last;
+    int to = -1, from = -1, code = -1;
+    long got;
+    if (text == NULL) abort();
+    /* outside of Wine, "Z:" is the root */
+    for (i = 0; command[i] != '\0'; i++)
+        if (command[i] == 'Z' && command[i + 1] == ':')
+            i++;
+        else
+            text[len++] = command[i];
+    memcpy(text + len, tail, sizeof tail);
+    words[2] = text;
+    if (test_os_spawn(words, &to, &from)) {
+        test_os_finish(to);
+        for (len = 0; (got = test_os_read(from, said + len, sizeof said - 1 - len)) > 0;) {
+            len += (size_t)got;
+            if (len < sizeof said / 2) continue;
+            memmove(said, said + len - 100, 100); /* the end is what is wanted */
+            len = 100;
+        }
+        said[len] = '\0';
+        for (last = said; (last = strstr(last, "\nexit ")) != NULL; last++) code = atoi(last + 6);
+    }
+    if (from >= 0) test_os_close(from);
+    free(text);
+    return code;
+}
+
+/* ---- windows/sys/socket.h ---- */
+
+static int os__errno(void) {
+    switch (WSAGetLastError()) {
+    case WSAEWOULDBLOCK: return EAGAIN;
+    case WSAECONNRESET: return ECONNRESET;
+    case WSAECONNABORTED: return ECONNABORTED;
+    case WSAECONNREFUSED: return ECONNREFUSED;
+    case WSAESHUTDOWN: return EPIPE;
+    case WSAEADDRINUSE: return EADDRINUSE;
+    case WSAENOTCONN: return ENOTCONN;
+    case WSAENOTSOCK: return ENOTSOCK;
+    default: return EINVAL;
+    }
+}
+
+static int os__said(int result) {
+    if (result < 0) errno = os__errno();
+    return result;
+}
+
+static bool os__is_socket(int fd) {
+    int type, len = sizeof type;
+    return fd > 2 && getsockopt((SOCKET)fd, SOL_SOCKET, SO_TYPE, (char *)&type, &len) == 0;
+}
+
+static int os__blocking(int fd, bool blocks) {
+    u_long no = blocks ? 0 : 1;
+    return os__said(ioctlsocket((SOCKET)fd, (long)FIONBIO, &no));
+}
+
+int test_socket(int family, int type, int protocol);
+int test_socketpair(int family, int type, int protocol, int *fds);
+int test_pipe(int *fds);
+int test_accept(int fd, struct sockaddr *address, int *len);
+int test_bind(int fd, const struct sockaddr *address, int len);
+int test_listen(int fd, int backlog);
+int test_connect(int fd, const struct sockaddr *address, int len);
+int test_shutdown(int fd, int how);
+int test_getsockname(int fd, struct sockaddr *address, int *len);
+int test_getsockopt(int fd, int level, int name, void *value, int *len);
+int test_setsockopt(int fd, int level, int name, const void *value, size_t len);
+ptrdiff_t test_send(int fd, const void *bytes, size_t len, int flags);
+ptrdiff_t test_recv(int fd, void *out, size_t cap, int flags);
+ptrdiff_t test_write(int fd, const void *bytes, size_t len);
+ptrdiff_t test_read(int fd, void *out, size_t cap);
+int test_close(int fd);
+struct os__poll {
+    int fd;
+    int16_t events, revents;
+};
+int test_poll(struct os__poll *fds, size_t count, int timeout_ms);
+int test_fcntl(int fd, int what, ...);
+
+int test_socket(int family, int type, int protocol) {
+    WSADATA data;
+    SOCKET fd;
+    if (WSAStartup(MAKEWORD(2, 2), &data) != 0) return -1;
+    fd = WSASocketW(family, type & 0xff, protocol, NULL, 0,
+                    WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT);
+    if (fd == INVALID_SOCKET) return os__said(-1);
+    if ((type & 0x200) != 0) (void)os__blocking((int)fd, false);
+    return (int)fd;
+}
+
+int test_socketpair(int family, int type, int protocol, int *fds) {
+    struct sockaddr_in address;
+    int len = sizeof address, listener = test_socket(AF_INET, SOCK_STREAM, 0);
+    (void)family;
+    (void)protocol;
+    memset(&address, 0, sizeof address);
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    fds[0] = fds[1] = -1;
+    if (listener >= 0 && bind((SOCKET)listener, (struct sockaddr *)&address, len) == 0 &&
+        listen((SOCKET)listener, 1) == 0 &&
+        getsockname((SOCKET)listener, (struct sockaddr *)&address, &len) == 0) {
+        fds[0] = test_socket(AF_INET, SOCK_STREAM, 0);
+        if (connect((SOCKET)fds[0], (struct sockaddr *)&address, len) == 0)
+            fds[1] = (int)accept((SOCKET)listener, NULL, NULL);
+    }
+    if (listener >= 0) (void)closesocket((SOCKET)listener);
+    if (fds[1] < 0) {
+        if (fds[0] >= 0) (void)closesocket((SOCKET)fds[0]);
+        return os__said(-1);
+    }
+    if ((type & 0x200) != 0) (void)(os__blocking(fds[0], false) + os__blocking(fds[1], false));
+    return 0;
+}
+
+/* fds[0] reads what fds[1] writes; the other direction stays unused. */
+int test_pipe(int *fds) { return test_socketpair(AF_INET, SOCK_STREAM, 0, fds); }
+
+int test_accept(int fd, struct sockaddr *address, int *len) {
+    SOCKET got = accept((SOCKET)fd, address, len);
+    return got == INVALID_SOCKET ? os__said(-1) : (int)got;
+}
+
+int test_bind(int fd, const struct sockaddr *address, int len) {
+    return os__said(bind((SOCKET)fd, address, len));
+}
+
+int test_listen(int fd, int backlog) { return os__said(listen((SOCKET)fd, backlog)); }
+
+int test_connect(int fd, const struct sockaddr *address, int len) {
+    int result = os__said(connect((SOCKET)fd, address, len));
+    if (result < 0 && errno == EAGAIN) errno = EINPROGRESS;
+    return result;
+}
+
+int test_shutdown(int fd, int how) { return os__said(shutdown((SOCKET)fd, how)); }
+
+int test_getsockname(int fd, struct sockaddr *address, int *len) {
+    return os__said(getsockname((SOCKET)fd, address, len));
+}
+
+int test_getsockopt(int fd, int level, int name, void *value, int *len) {
+    return os__said(getsockopt((SOCKET)fd, level, name, (char *)value, len));
+}
+
+int test_setsockopt(int fd, int level, int name, const void *value, size_t len) {
+    return os__said(setsockopt((SOCKET)fd, level, name, (const char *)value, (int)len));
+}
+
+ptrdiff_t test_send(int fd, const void *bytes, size_t len, int flags) {
+    return os__said(send((SOCKET)fd, (const char *)bytes, (int)len, flags));
+}
+
+/* MSG_DONTWAIT (0x10000) looks first. */
+ptrdiff_t test_recv(int fd, void *out, size_t cap, int flags) {
+    WSAPOLLFD one;
+    one.fd = (SOCKET)fd;
+    one.events = POLLRDNORM;
+    if ((flags & 0x10000) != 0 && WSAPoll(&one, 1, 0) == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return os__said(recv((SOCKET)fd, (char *)out, (int)cap, flags & 0xffff));
+}
+
+ptrdiff_t test_write(int fd, const void *bytes, size_t len) {
+    return os__is_socket(fd) ? test_send(fd, bytes, len, 0) : _write(fd, bytes, (unsigned)len);
+}
+
+ptrdiff_t test_read(int fd, void *out, size_t cap) {
+    return os__is_socket(fd) ? test_recv(fd, out, cap, 0) : _read(fd, out, (unsigned)cap);
+}
+
+int test_close(int fd) {
+    return os__is_socket(fd) ? os__said(closesocket((SOCKET)fd)) : _close(fd);
+}
+
+int test_poll(struct os__poll *fds, size_t count, int timeout_ms) {
+    WSAPOLLFD all[64];
+    int found;
+    size_t i, n = 0;
+    for (i = 0; i < count && n < 64; i++) {
+        fds[i].revents = 0;
+        if (fds[i].fd < 0) continue;
+        all[n].fd = (SOCKET)fds[i].fd;
+        all[n].events = fds[i].events;
+        all[n++].revents = 0;
+    }
+    if (n == 0) {
+        Sleep(timeout_ms < 0 ? INFINITE : (DWORD)timeout_ms);
+        return 0;
+    }
+    found = os__said(WSAPoll(all, (ULONG)n, timeout_ms));
+    for (i = count; i-- > 0;)
+        if (fds[i].fd >= 0 && n > 0) fds[i].revents = all[--n].revents;
+    return found;
+}
+
+/* F_SETFL with O_NONBLOCK; the others are true of every descriptor that is open. */
+int test_fcntl(int fd, int what, ...) {
+    va_list more;
+    int flags;
+    va_start(more, what);
+    flags = what == 4 ? va_arg(more, int) : 0;
+    va_end(more);
+    if (!os__is_socket(fd) && _get_osfhandle(fd) < 0) {
+        errno = EBADF;
+        return -1;
+    }
+    return what == 4 && os__is_socket(fd) ? os__blocking(fd, (flags & 0x100000) == 0) : 0;
 }
 #endif

@@ -1,6 +1,7 @@
 /* posix_on_windows.h - calls of POSIX that tests use and mingw lacks, or has in another form.
 
-   scripts/windows.py includes it before each test; test sources stay as they are. Tests about fork,
+   scripts/windows.py includes it before each test; test sources stay as they are. Headers that
+   mingw lacks are in support/windows/. Tests about fork,
    signals, or kernels of Unix are in tests/windows.txt instead. */
 #ifndef PHI_TESTS_SUPPORT_POSIX_ON_WINDOWS_H
 #define PHI_TESTS_SUPPORT_POSIX_ON_WINDOWS_H
@@ -13,6 +14,10 @@
 int setenv(const char *name, const char *value, int overwrite);
 int unsetenv(const char *name);
 char *mkdtemp(char *pattern);
+
+/* A shell outside of Wine runs it, by the launcher of scripts/windows.py. */
+int test_os_shell(const char *command);
+#define system(command) test_os_shell(command)
 
 #define mkdir(path, ...) _mkdir(path) /* rights are those of the directory above */
 #define lstat stat
