@@ -11,7 +11,7 @@
 #include <string.h>
 
 #ifndef PHI__FN
-#if defined(__GNUC__) && !defined(_WIN32)
+#if defined(__GNUC__) && (defined(__ELF__) || defined(__MACH__))
 #define PHI__FN __attribute__((visibility("hidden")))
 #else
 #define PHI__FN

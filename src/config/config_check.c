@@ -122,19 +122,19 @@ static const char *phi__unknown_ending(const phi__cfg_table *table, phi_str key)
 static bool phi__unknown_near(phi__cfg_walk *walk, const phi__cfg_table *table, phi_str key,
                               bool at_top) {
     const phi__cfg_field *field;
-    const char *closest = NULL;
+    const char *nearest = NULL;
     unsigned best = PHI__CFG_FAR + 1;
     for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
-        if (phi__near_try(&best, key, phi_str_of(field->key))) closest = field->key;
+        if (phi__near_try(&best, key, phi_str_of(field->key))) nearest = field->key;
         if (field->alias != NULL && phi__near_try(&best, key, phi_str_of(field->alias)))
-            closest = field->alias;
+            nearest = field->alias;
     }
     const phi_config_section *const *section = walk->config->sections;
     for (; at_top && *section != NULL; section++)
-        if (phi__near_try(&best, key, phi_str_of((*section)->name))) closest = (*section)->name;
-    if (closest == NULL && key.len > 2) closest = phi__unknown_ending(table, key);
-    if (closest == NULL) return false;
-    phi__buf_printf(&walk->words, "; did you mean \"%s\"?", closest);
+        if (phi__near_try(&best, key, phi_str_of((*section)->name))) nearest = (*section)->name;
+    if (nearest == NULL && key.len > 2) nearest = phi__unknown_ending(table, key);
+    if (nearest == NULL) return false;
+    phi__buf_printf(&walk->words, "; did you mean \"%s\"?", nearest);
     return true;
 }
 
@@ -367,7 +367,7 @@ static void phi__check_text(phi__cfg_walk *walk, const phi__cfg_field *field,
 static void phi__check_choice(phi__cfg_walk *walk, const phi__cfg_field *field,
                               const phi_json *node) {
     phi_str text = phi__json_text_of(node);
-    phi__cfg_choice choice = PHI_ZERO, closest = PHI_ZERO;
+    phi__cfg_choice choice = PHI_ZERO, nearest = PHI_ZERO;
     unsigned best = PHI__CFG_FAR + 1, count = 0;
     char hint[80] = "";
     phi__buf expected;
@@ -376,13 +376,13 @@ static void phi__check_choice(phi__cfg_walk *walk, const phi__cfg_field *field,
     phi__buf_text(&expected, "one of ");
     choice.next = field->choices;
     while (phi__choice_next(&choice)) {
-        if (text.len > 0 && phi__near_try(&best, text, phi_str_of(choice.name))) closest = choice;
+        if (text.len > 0 && phi__near_try(&best, text, phi_str_of(choice.name))) nearest = choice;
         if (!choice.alias) phi__buf_printf(&expected, "%s%s", count++ ? ", " : "", choice.name);
     }
     phi__buf_char(&expected, '\0');
-    if (closest.alias) (void)phi__choice_of(field->choices, closest.value, &closest);
-    if (closest.name[0] != '\0')
-        snprintf(hint, sizeof hint, "; did you mean \"%s\"?", closest.name);
+    if (nearest.alias) (void)phi__choice_of(field->choices, nearest.value, &nearest);
+    if (nearest.name[0] != '\0')
+        snprintf(hint, sizeof hint, "; did you mean \"%s\"?", nearest.name);
     if (expected.failed)
         walk->config->problems.no_memory = true;
     else

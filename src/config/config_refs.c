@@ -401,13 +401,13 @@ static const phi__cfg_entity *phi__refs_entity(const phi_config *config, const c
 
 /* Suggests the most similar name, written as a reference. False: no name is similar. */
 static bool phi__refs_near(phi__cfg_walk *walk, const char *space, phi_str name) {
-    const phi__cfg_entity *closest = NULL;
+    const phi__cfg_entity *nearest = NULL;
     const char *built_in = NULL;
     unsigned best = PHI__CFG_FAR + 1, left = PHI__CFG_COMPARED;
     for (const phi__cfg_entity *e = walk->config->first; e != NULL && left > 0; e = e->next) {
         if (strcmp(e->space, space) != 0) continue;
         left--;
-        if (phi__near_try(&best, name, e->name)) closest = e;
+        if (phi__near_try(&best, name, e->name)) nearest = e;
     }
     for (size_t i = 0; i < PHI__COUNT(phi__refs_built_in); i++) {
         if (strcmp(phi__refs_built_in[i].space, space) != 0) continue;
@@ -416,12 +416,12 @@ static bool phi__refs_near(phi__cfg_walk *walk, const char *space, phi_str name)
     }
     if (built_in != NULL)
         phi__buf_printf(&walk->words, "; did you mean \"%s\"?", built_in);
-    else if (closest != NULL) {
+    else if (nearest != NULL) {
         phi__buf_printf(&walk->words, "; did you mean \"{{%s.", space);
-        phi__raws_name(closest->shown, &walk->words);
+        phi__raws_name(nearest->shown, &walk->words);
         phi__buf_text(&walk->words, "}}\"?");
     }
-    return built_in != NULL || closest != NULL;
+    return built_in != NULL || nearest != NULL;
 }
 
 /* Suggests a similar name, or lists the existing names. */
@@ -445,19 +445,19 @@ static void phi__refs_names(phi__cfg_walk *walk, const char *space, phi_str name
 static void phi__refs_aliases(phi__cfg_walk *walk, phi_str name) {
     phi_json_iter it = phi_json_each(phi_json_get(walk->config->root, "models"));
     phi__buf *words = &walk->words;
-    phi_str closest = PHI__LIT("");
+    phi_str nearest = PHI__LIT("");
     unsigned best = PHI__CFG_FAR + 1, left = PHI__CFG_COMPARED;
     while (phi_json_next(&it) != NULL && left-- > 0) {
-        if (phi__near_try(&best, name, it.key)) closest = it.key;
+        if (phi__near_try(&best, name, it.key)) nearest = it.key;
     }
-    if (closest.len == 0) {
+    if (nearest.len == 0) {
         phi__buf_text(words, ": write it in [models], as ");
         phi__raws_name(name, words);
         phi__buf_text(words, " = \"{{provider.name}}\"");
         return;
     }
     phi__buf_text(words, "; did you mean \":");
-    phi__raws_name(closest, words);
+    phi__raws_name(nearest, words);
     phi__buf_text(words, "\"?");
 }
 
@@ -934,18 +934,18 @@ static bool phi__rules_template(const phi_config *config, phi_str text, phi__cfg
 
 static void phi__rules_block(phi__cfg_walk *walk, const char *path, const phi__cfg_blocks *blocks,
                              phi_str key, const phi_json *node) {
-    phi_str closest = PHI__LIT("");
+    phi_str nearest = PHI__LIT("");
     unsigned best = PHI__CFG_FAR + 1;
     phi__buf *words = phi__walk_words(walk);
     for (size_t i = 0; i < blocks->count; i++) {
         if (phi_str_equal(blocks->at[i], key)) return;
-        if (phi__near_try(&best, key, blocks->at[i])) closest = blocks->at[i];
+        if (phi__near_try(&best, key, blocks->at[i])) nearest = blocks->at[i];
     }
     phi__buf_printf(words, "%s has the block \"%.*s\", which its template does not have", path,
                     (int)key.len, key.at);
-    if (closest.len > 0)
-        phi__buf_printf(words, "; did you mean \"%.*s\"?", (int)closest.len, closest.at);
-    for (size_t i = 0; closest.len == 0 && i < blocks->count; i++)
+    if (nearest.len > 0)
+        phi__buf_printf(words, "; did you mean \"%.*s\"?", (int)nearest.len, nearest.at);
+    for (size_t i = 0; nearest.len == 0 && i < blocks->count; i++)
         phi__buf_printf(words, "%s%.*s", i == 0 ? "; it has " : ", ", (int)blocks->at[i].len,
                         blocks->at[i].at);
     walk->path.len = 0;

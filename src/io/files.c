@@ -1,7 +1,8 @@
 /* files.c - creates and writes files, creates directories, and implements a store's disk. */
 #include "io/io_in.h"
+#include "io/os_in.h"
 
-#ifndef PHI_NO_FILES
+#if defined(PHI__OS_POSIX) && !defined(PHI_NO_FILES)
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,6 +13,8 @@
 #include <unistd.h>
 
 PHI__FN phi_status phi__files_refused(int error, phi__words *words) {
+    if (error == PHI__FILES_NO_MEMORY) error = ENOMEM;
+    if (error == PHI__FILES_TOO_LONG) error = ENAMETOOLONG;
     if (words != NULL && error == PHI__EXACT_LINK)
         (void)snprintf(words->text, sizeof words->text,
                        "It has become a symbolic link since it was checked");

@@ -19,27 +19,88 @@ PHI__FN int64_t phi__clock_wall_ms(void); /* Unix time */
 /* Fills `out` with random bytes of the kernel. If no source can be reached (no system call and no
    free file descriptor), uses clocks and addresses: unique enough for ids, but not secret. */
 PHI__FN void phi__clock_random(void *out, size_t len);
-#ifndef PHI_NO_FILES
+
+/* ---- paths as text ---- */
+
+/* True for a character that separates the parts of a path: a slash, or on Windows a backslash. */
+PHI__FN bool phi__path_is_slash(char c);
+
+/* True if a path does not depend on a directory. On Windows, "C:/a", "/a", "//server/share" and
+   also "C:a" are absolute: none of them may be joined to a directory. */
+PHI__FN bool phi__path_absolute(phi_str path);
+
+/* Returns the part of a path that the system looks up. On Windows, a stream's name and dots and
+   blanks at the end are removed: "a.txt. ", "a.txt::$DATA" and "a.txt" are one file. Elsewhere the
+   part itself. */
+PHI__FN phi_str phi__path_looked_up(phi_str part);
+
 enum { PHI__PATH_BYTES = 4096 }; /* bytes of a path, with the terminator */
+
+#if defined(PHI__OS_WINDOWS) || defined(PHI__TESTED)
+/* Resolved paths of Windows have one style: UTF-8, slashes, "C:/dir/name" or
+   "//server/share/dir/name", no slash at the end except in "C:/". These functions read text only,
+   so that every system can test them. Returned numbers are 0 or a phi__path_fault. */
+typedef enum phi__path_fault {
+    PHI__PATH_RELATIVE = -32,
+    PHI__PATH_DRIVE,  /* "C:name" depends on the current directory of a drive */
+    PHI__PATH_DEVICE, /* "\\?\", "\\.\", NUL, con.txt, COM1, a named pipe */
+    PHI__PATH_SHARE,  /* "//server" without a share */
+    PHI__PATH_STREAM, /* a colon in a part */
+    PHI__PATH_CHAR,   /* a wildcard, a control character, < > " |, or no UTF-8 */
+    PHI__PATH_TAIL,   /* a dot or a blank at the end of a part, which Windows ignores */
+    PHI__PATH_LONG,
+    PHI__PATH_IS_DIRECTORY, /* found by the system, as are the next ones */
+    PHI__PATH_NO_DIRECTORY,
+    PHI__PATH_NOT_REGULAR,
+    PHI__PATH_DANGLING, /* a link whose target does not exist */
+    PHI__PATH_FAULT_END
+} phi__path_fault;
+
+/* Writes the path without "." and ".." in the style above. ".." removes the part before it as text,
+   as Windows does before it follows any link. `base` is in that style; NULL: the path must be
+   absolute. "/a" begins at the root of base. */
+PHI__FN int phi__windows_path(const char *base, phi_str path, char out[PHI__PATH_BYTES]);
+
+/* Checks a name in a directory. */
+PHI__FN int phi__windows_part(phi_str part);
+
+/* Returns the bytes of the root of a path in the style above: "C:/" or "//server/share". */
+PHI__FN size_t phi__windows_root(const char *path);
+
+/* Returns the message of a fault. */
+PHI__FN const char *phi__windows_fault(int fault);
+
+/* The three functions above for the text of Windows. */
+PHI__FN bool phi__windows_is_slash(char c);
+PHI__FN bool phi__windows_absolute(phi_str path);
+PHI__FN phi_str phi__windows_looked_up(phi_str part);
+#endif
+
+#ifndef PHI_NO_FILES
 
 typedef struct phi__words {
     char text[160]; /* terminated */
 } phi__words;
 
-/* An error that is no error of the system: a part of a checked path has become a link. */
-enum { PHI__EXACT_LINK = -1 };
+/* Errors that are no errors of the system. phi__files_refused knows them. Windows has more of them:
+   phi__path_fault. */
+enum {
+    PHI__EXACT_LINK = -1,      /* a part of a checked path has become a link */
+    PHI__FILES_NO_MEMORY = -2, /* the allocator refused */
+    PHI__FILES_TOO_LONG = -3   /* the path is too long */
+};
 
 typedef struct phi__file {
     phi_memory *memory;
     phi__fd fd;
     bool failed;       /* a write failed: the file must not be committed */
     bool has_temp;     /* the temporary file must be renamed or removed */
-    phi__fd dir;       /* POSIX: directory of a replacement's two names; -1: none */
+    phi__fd dir;       /* directory of a replacement's two names; -1: none */
     char *path, *temp; /* names of a replacement, in one block of memory */
     size_t bytes;      /* bytes of that block */
 } phi__file;
 
-/* Returns the status of an error of the system or PHI__EXACT_LINK, and writes its message. */
+/* Returns the status of an error of the system or of phi, and writes its message. */
 PHI__FN phi_status phi__files_refused(int error, phi__words *words);
 
 #if defined(PHI__OS_POSIX)

@@ -33,9 +33,7 @@
 #define PHI__NT_PENDING ((LONG)0x00000103)
 #define PHI__NT_CANCELLED ((LONG)0xC0000120)
 
-#if !defined(SIO_BASE_HANDLE)
-#define SIO_BASE_HANDLE 0x48000022
-#endif
+#define PHI__AFD_BASE 0x48000022u /* SIO_BASE_HANDLE, which some headers lack */
 
 typedef struct phi__afd_info {
     LARGE_INTEGER timeout;
@@ -195,8 +193,7 @@ static ULONG phi__polled_events(int want) {
 static HANDLE phi__polled_base(SOCKET socket) {
     SOCKET base = INVALID_SOCKET;
     DWORD got;
-    if (WSAIoctl(socket, SIO_BASE_HANDLE, NULL, 0, &base, (DWORD)sizeof base, &got, NULL, NULL) !=
-        0)
+    if (WSAIoctl(socket, PHI__AFD_BASE, NULL, 0, &base, (DWORD)sizeof base, &got, NULL, NULL) != 0)
         base = socket;
     return (HANDLE)base;
 }

@@ -60,6 +60,7 @@ extern "C" {
     X(REVERT_COMPLETION, revert_completion, "completion")                                          \
     X(REVERT_STEP_SUMMARY, revert_step_summary, "step-summary")                                    \
     X(STOPPED, stopped, "[Agent stopped: {name}]")                                                 \
+    X(USER_MISSING, user_missing, "[The conversation so far]")                                     \
     /* results that phi itself gives to calls */                                                   \
     X(RESULT_MISSING, result_missing, "No result provided")                                        \
     X(RESULT_LOST, result_lost, "The process ended before this call had a result")                 \

@@ -235,11 +235,11 @@ static phi_status phi__sec_skill_pick(phi__sec_skill_state *s, phi__cfg_making *
             status = phi__skills_one(*out, skill->base_dir.at, skill->source.at);
             continue;
         }
-        const char *closest = phi__sec_skill_near(ground->arena, s->all, name);
+        const char *nearest = phi__sec_skill_near(ground->arena, s->all, name);
         phi__cfg_error(ground, s->node, PHI_NOT_FOUND, "agent.profile.skills",
                        "agent \"%s\": skills: there is no skill \"%s\" in skills.directories%s%s%s",
-                       making->name, name.at, closest != NULL ? "; did you mean \"" : "",
-                       closest != NULL ? closest : "", closest != NULL ? "\"?" : "");
+                       making->name, name.at, nearest != NULL ? "; did you mean \"" : "",
+                       nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : "");
     }
     return status == PHI_NO_MEMORY ? status : PHI_OK;
 }

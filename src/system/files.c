@@ -1,9 +1,9 @@
-/* files.c - reads and replaces files. */
+/* files.c - reads and replaces files, on POSIX. */
 #include "system/files_in.h"
 #include "io/io_in.h"
 #include "io/os_in.h"
 
-#ifndef PHI_NO_FILES
+#if defined(PHI__OS_POSIX) && !defined(PHI_NO_FILES)
 /* ---- paths without links ---- */
 
 #include <errno.h>

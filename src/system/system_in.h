@@ -75,7 +75,7 @@ PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, ph
                                         phi__file **out, phi__words *words);
 
 /* Like phi__files_open_read, for a name in an open directory. Refuses a link. */
-PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *name,
+PHI__FN phi_status phi__files_open_in(phi_memory *memory, phi__fd dir, const char *name,
                                       phi__file **out, phi__words *words);
 
 /* Opens a temporary file next to `path`, which phi__files_commit renames to `path`: an interrupted
@@ -97,7 +97,7 @@ PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t 
 typedef struct phi__way {
     const char *path; /* borrowed */
     size_t at;        /* offset of the next part */
-    int dir;          /* open directory that holds that part */
+    phi__fd dir;      /* open directory that holds that part */
     bool open;
 } phi__way;
 
@@ -147,7 +147,7 @@ PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__link
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out);
 
 /* Returns the descriptor of the current directory, valid until the next call; -1 if closed. */
-PHI__FN int phi__walk_at(const phi__walk *walk);
+PHI__FN phi__fd phi__walk_at(const phi__walk *walk);
 PHI__FN void phi__walk_skip(phi__walk *walk); /* do not enter the directory just returned */
 PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
 #endif
@@ -205,14 +205,35 @@ PHI__FN int phi__process_id(const phi__process *process); /* the system's proces
 
 /* Kills the child if it is alive. No callback follows. NULL is harmless. */
 PHI__FN void phi__process_free(phi__process *process);
+
+enum {
+    PHI__SHELL_PATH_BYTES = 1024, /* of a program's path, with the terminator */
+    PHI__SHELL_ARGS = 10          /* arguments of a shell, with the NULL at their end */
+};
+
+/* The shell that runs lines for the tool `bash`. */
+typedef struct phi__shell_program {
+    char path[PHI__SHELL_PATH_BYTES]; /* for phi__process_desc.argv */
+    bool powershell;                  /* else it is bash */
+    bool quotes; /* this bash cannot take every line as it is: see phi__shell_quote */
+} phi__shell_program;
+
+/* Finds the shell. On POSIX this is "bash". On Windows it is a bash of Git or MSYS, else
+   PowerShell, which every Windows has; finding it looks at about 50 files. */
+PHI__FN void phi__shell_find(phi__shell_program *out);
+
+/* Fills argv, for a shell that runs the line. The arguments point into `shell`, `line` and `text`,
+   an empty buffer that the caller frees. PHI_OK or PHI_NO_MEMORY. */
+PHI__FN phi_status phi__shell_argv(const phi__shell_program *shell, const char *line,
+                                   phi__buf *text, const char *argv[PHI__SHELL_ARGS]);
 #endif
 #ifndef PHI_NO_FILES
 /* Opens the directory at a resolved path. Returns -1 on failure. */
-PHI__FN int phi__walk_open_path(phi_str path);
-PHI__FN void phi__walk_close(int dir);
+PHI__FN phi__fd phi__walk_open_path(phi_str path);
+PHI__FN void phi__walk_close(phi__fd dir);
 
 /* True if the directory holds `name`. *directory then says if `name` is a directory. */
-PHI__FN bool phi__walk_has(int dir, const char *name, bool *directory);
+PHI__FN bool phi__walk_has(phi__fd dir, const char *name, bool *directory);
 
 typedef struct phi__ordered_entry {
     phi_str path; /* relative to the root, terminated; borrowed until the next call */
@@ -234,7 +255,7 @@ PHI__FN void phi__ordered_skip(phi__ordered *tree); /* do not enter the director
 
 /* Returns the open directory of the last entry, or -1 if it cannot be opened again. If it was
    closed, this costs two system calls for each part of its path. */
-PHI__FN int phi__ordered_at(phi__ordered *tree);
+PHI__FN phi__fd phi__ordered_at(phi__ordered *tree);
 PHI__FN void phi__ordered_free(phi__ordered *tree); /* NULL is harmless */
 #endif
 

@@ -1,4 +1,5 @@
-/* walk.c - walks a directory tree, one entry at a time.
+/* walk.c - walks a directory tree, one entry at a time. walk_posix.c and walk_windows.c open and
+   read single directories.
 
    Each directory being walked is a level. Entries are returned as they are read. Names of
    directories are queued until their level is read to its end, or until their bytes reach a limit.
@@ -11,23 +12,17 @@
 
 #ifndef PHI_NO_FILES
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 enum { PHI__WALK_HELD = 65536, /* max. bytes of queued names at one level */ PHI__WALK_DEPTH = 64 };
 
 typedef struct phi__walk_level {
-    DIR *dir;        /* NULL after it was read to its end */
+    phi__dir *dir;   /* NULL after it was read to its end */
     phi__buf names;  /* queued names of directories, each after a NUL */
     size_t path_len; /* bytes of the path before a name, including the slash */
 } phi__walk_level;
 
 struct phi__walk {
     phi_memory *memory;
-    int root;
+    phi__fd root;
     phi__buf path; /* path of the entry returned last */
     phi__walk_level *levels;
     size_t count, cap;
@@ -35,57 +30,32 @@ struct phi__walk {
     bool wait;  /* queue the directory at `path` */
 };
 
-static phi__file_kind phi__walk_kind(int dir, const struct dirent *entry) {
-    struct stat info;
-    switch (entry->d_type) {
-    case DT_REG: return PHI__FILE_REGULAR;
-    case DT_DIR: return PHI__FILE_DIRECTORY;
-    case DT_LNK: return PHI__FILE_LINK;
-    case DT_UNKNOWN: break; /* some file systems do not report it */
-    default: return PHI__FILE_OTHER;
-    }
-    if (fstatat(dir, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) return PHI__FILE_OTHER;
-    if (S_ISREG(info.st_mode)) return PHI__FILE_REGULAR;
-    if (S_ISDIR(info.st_mode)) return PHI__FILE_DIRECTORY;
-    return S_ISLNK(info.st_mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
-}
-
-/* Opens the directory at `path` below the root, part by part, never through a link. -1: failure. */
-static int phi__walk_open(int root, phi_str path) {
-    int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    int fd = openat(root, ".", flags);
+/* Opens the directory at `path` below the root, part by part, never through a link. */
+static int phi__walk_open(phi__fd root, phi_str path, phi__fd *out) {
+    int error = phi__dir_open(root, PHI__LIT("."), out);
     size_t at = 0;
-    while (fd >= 0 && at < path.len) {
-        char part[256];
+    while (error == 0 && at < path.len) {
+        phi__fd above = *out;
         size_t n = 0;
-        int next = -1;
         while (at + n < path.len && path.at[at + n] != '/') n++;
-        if (n < sizeof part) {
-            memcpy(part, path.at + at, n);
-            part[n] = '\0';
-            next = openat(fd, part, flags);
-        }
-        (void)close(fd);
-        fd = next;
+        error = phi__dir_open(above, phi__str(path.at + at, n), out);
+        phi__walk_close(above);
         at += n + 1;
     }
-    return fd;
+    return error;
 }
 
 /* Reads the next entry of a level. PHI_BUSY: the level has no more entries. */
 static phi_status phi__walk_read(phi__walk *walk, phi__walk_level *level, phi__walk_entry *out) {
-    const struct dirent *entry;
-    do entry = readdir(level->dir);
-    while (entry != NULL && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
-    if (entry == NULL) {
-        (void)closedir(level->dir);
+    const char *name = phi__dir_next(level->dir, &out->kind);
+    if (name == NULL) {
+        phi__dir_free(level->dir);
         level->dir = NULL;
         return PHI_BUSY;
     }
     walk->path.len = level->path_len;
-    phi__buf_text(&walk->path, entry->d_name);
+    phi__buf_text(&walk->path, name);
     if (walk->path.failed) return PHI_NO_MEMORY;
-    out->kind = phi__walk_kind(dirfd(level->dir), entry);
     out->path = phi__buf_str(&walk->path);
     walk->wait = out->kind == PHI__FILE_DIRECTORY && walk->count < PHI__WALK_DEPTH;
     return PHI_OK;
@@ -97,16 +67,16 @@ static phi_status phi__walk_enter(phi__walk *walk, phi__walk_entry *out) {
         phi__grow(walk->memory, walk->levels, &walk->cap, walk->count + 1, sizeof *walk->levels);
     if (levels == NULL) return PHI_NO_MEMORY;
     walk->levels = (phi__walk_level *)levels;
-    int fd = phi__walk_open(walk->root, phi__buf_str(&walk->path));
-    if (fd < 0) return PHI_BUSY;
+    phi__fd fd;
+    if (phi__walk_open(walk->root, phi__buf_str(&walk->path), &fd) != 0) return PHI_BUSY;
     if (walk->path.len > 0) phi__buf_char(&walk->path, '/');
     phi__walk_level *level = &walk->levels[walk->count];
     memset(level, 0, sizeof *level);
     phi__buf_init(&level->names, walk->memory);
     level->path_len = walk->path.len;
-    level->dir = walk->path.failed ? NULL : fdopendir(fd);
+    level->dir = walk->path.failed ? NULL : phi__dir_new(walk->memory, fd);
     if (level->dir == NULL) {
-        (void)close(fd);
+        phi__walk_close(fd);
         return PHI_NO_MEMORY;
     }
     walk->count++;
@@ -117,51 +87,29 @@ static phi_status phi__walk_enter(phi__walk *walk, phi__walk_entry *out) {
 
 static void phi__walk_leave(phi__walk *walk) {
     phi__walk_level *level = &walk->levels[--walk->count];
-    if (level->dir != NULL) (void)closedir(level->dir);
+    phi__dir_free(level->dir);
     phi__buf_free(&level->names);
 }
 
-/* Opens the root of a walk. Returns -1 and sets *error, for phi__files_refused. */
-static int phi__walk_open_root(const char *root, phi__links links, int *error) {
-    int fd, flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    if (links == PHI__LINKS_REFUSE) {
-        *error = phi__exact_open(root, flags, &fd);
-        return fd;
-    }
-    fd = open(root, flags);
-    *error = fd < 0 ? errno : 0;
-    return fd;
-}
-
-PHI__FN int phi__walk_open_path(phi_str path) {
+PHI__FN phi__fd phi__walk_open_path(phi_str path) {
     char text[PHI__PATH_BYTES];
-    int error;
+    phi__fd fd;
     if (path.len >= sizeof text) return -1;
     memcpy(text, path.at, path.len);
     text[path.len] = '\0';
-    return phi__walk_open_root(text, PHI__LINKS_REFUSE, &error);
-}
-
-PHI__FN void phi__walk_close(int dir) { (void)close(dir); }
-
-PHI__FN bool phi__walk_has(int dir, const char *name, bool *directory) {
-    struct stat info;
-    if (fstatat(dir, name, &info, 0) != 0) return false;
-    *directory = S_ISDIR(info.st_mode);
-    return true;
+    return phi__dir_open_path(text, PHI__LINKS_REFUSE, &fd) == 0 ? fd : -1;
 }
 
 PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__links links,
                                  phi__walk **out, phi__words *words) {
     phi__walk *walk = (phi__walk *)phi__alloc(memory, sizeof *walk);
-    int error;
     *out = NULL;
-    if (walk == NULL) return phi__files_refused(ENOMEM, words);
+    if (walk == NULL) return phi__files_refused(PHI__FILES_NO_MEMORY, words);
     walk->memory = memory;
     walk->enter = true;
     phi__buf_init(&walk->path, memory);
-    walk->root = phi__walk_open_root(root, links, &error);
-    if (walk->root < 0) {
+    int error = phi__dir_open_path(root, links, &walk->root);
+    if (error != 0) {
         phi__free(memory, walk, sizeof *walk);
         return phi__files_refused(error, words);
     }
@@ -200,9 +148,9 @@ PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out) {
     return walk->path.failed ? PHI_NO_MEMORY : phi__walk_enter(walk, out);
 }
 
-PHI__FN int phi__walk_at(const phi__walk *walk) {
+PHI__FN phi__fd phi__walk_at(const phi__walk *walk) {
     const phi__walk_level *level = walk->count > 0 ? &walk->levels[walk->count - 1] : NULL;
-    return level != NULL && level->dir != NULL ? dirfd(level->dir) : -1;
+    return level != NULL && level->dir != NULL ? phi__dir_fd(level->dir) : -1;
 }
 
 PHI__FN void phi__walk_skip(phi__walk *walk) { walk->wait = false; }
@@ -212,7 +160,7 @@ PHI__FN void phi__walk_free(phi__walk *walk) {
     while (walk->count > 0) phi__walk_leave(walk);
     phi__free(walk->memory, walk->levels, walk->cap * sizeof *walk->levels);
     phi__buf_free(&walk->path);
-    (void)close(walk->root);
+    phi__walk_close(walk->root);
     phi__free(walk->memory, walk, sizeof *walk);
 }
 
@@ -234,11 +182,11 @@ typedef struct phi__ordered_level {
 
 struct phi__ordered {
     phi_memory *memory;
-    int root;
+    phi__fd root;
     /* The open directory of the deepest level, also after it was read. If NULL, `fd` may be open
        instead. */
-    DIR *dir;
-    int fd;
+    phi__dir *dir;
+    phi__fd fd;
     phi__buf path; /* path of the entry returned last; a NUL follows */
     phi__ordered_level *levels;
     size_t count, cap;
@@ -248,9 +196,9 @@ struct phi__ordered {
 
 static void phi__ordered_shut(phi__ordered *tree) {
     if (tree->dir != NULL)
-        (void)closedir(tree->dir);
-    else if (tree->fd >= 0)
-        (void)close(tree->fd);
+        phi__dir_free(tree->dir);
+    else if (tree->fd != -1)
+        phi__walk_close(tree->fd);
     tree->dir = NULL;
     tree->fd = -1;
 }
@@ -273,7 +221,7 @@ static phi_status phi__ordered_push(phi__ordered *tree, phi__ordered_level *leve
     size_t from = level->names.len;
     uint32_t *heap = (uint32_t *)phi__grow(tree->memory, level->heap, &level->cap, level->count + 1,
                                            sizeof *heap);
-    if (heap == NULL || from > UINT32_MAX - 512) return PHI_NO_MEMORY;
+    if (heap == NULL || from > UINT32_MAX - 1024) return PHI_NO_MEMORY;
     level->heap = heap;
     phi__buf_char(&level->names, (char)kind);
     phi__buf_add(&level->names, name, strlen(name) + 1);
@@ -299,9 +247,10 @@ static bool phi__ordered_set_path(phi__ordered *tree, size_t from, const char *n
     return true;
 }
 
-static phi_status phi__ordered_refused(phi__words *words) {
-    if (words != NULL) phi__os_words(errno, words->text, sizeof words->text);
-    return errno == ENOMEM ? PHI_NO_MEMORY : PHI_IO;
+/* PHI_NOT_FOUND would mean the end of the walk. */
+static phi_status phi__ordered_refused(int error, phi__words *words) {
+    phi_status status = phi__files_refused(error, words);
+    return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_IO;
 }
 
 /* Makes the directory at tree->path the deepest level. */
@@ -310,23 +259,20 @@ static phi_status phi__ordered_enter(phi__ordered *tree, phi__words *words) {
         phi__grow(tree->memory, tree->levels, &tree->cap, tree->count + 1, sizeof *tree->levels);
     if (levels == NULL) return PHI_NO_MEMORY;
     tree->levels = (phi__ordered_level *)levels;
-    if (tree->path.len >= PHI__PATH_BYTES - 1) {
-        errno = ENAMETOOLONG;
-        return phi__ordered_refused(words);
-    }
-    errno = 0;
+    if (tree->path.len >= PHI__PATH_BYTES - 1)
+        return phi__ordered_refused(PHI__FILES_TOO_LONG, words);
     /* Open it from its parent if the parent is open. */
-    int parent = tree->dir != NULL ? dirfd(tree->dir) : tree->fd;
+    phi__fd fd, parent = tree->dir != NULL ? phi__dir_fd(tree->dir) : tree->fd;
+    phi_str path = phi__buf_str(&tree->path);
     size_t name = tree->count > 0 ? tree->levels[tree->count - 1].path_len : 0;
-    int fd =
-        parent < 0 || tree->path.len == 0
-            ? phi__walk_open(tree->root, phi__buf_str(&tree->path))
-            : openat(parent, tree->path.at + name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) return phi__ordered_refused(words);
+    int error = parent == -1 || path.len == 0
+                    ? phi__walk_open(tree->root, path, &fd)
+                    : phi__dir_open(parent, phi__str_from(path, name), &fd);
+    if (error != 0) return phi__ordered_refused(error, words);
     phi__ordered_shut(tree);
-    tree->dir = fdopendir(fd);
+    tree->dir = phi__dir_new(tree->memory, fd);
     if (tree->dir == NULL) {
-        (void)close(fd);
+        phi__walk_close(fd);
         return PHI_NO_MEMORY;
     }
     if (tree->path.len > 0 && !phi__ordered_set_path(tree, tree->path.len, "/"))
@@ -342,18 +288,16 @@ static phi_status phi__ordered_enter(phi__ordered *tree, phi__words *words) {
 static phi_status phi__ordered_read(phi__ordered *tree, phi__ordered_entry *out) {
     phi__ordered_level *level = &tree->levels[tree->count - 1];
     for (int i = 0; i < PHI__ORDERED_READ; i++) {
-        const struct dirent *entry = readdir(tree->dir);
-        if (entry == NULL) {
+        phi__file_kind kind;
+        const char *name = phi__dir_next(tree->dir, &kind);
+        if (name == NULL) {
             tree->reading = false;
             out->entered = true;
             out->kind = PHI__FILE_DIRECTORY;
             out->path = phi__str(tree->path.at, level->path_len);
             return PHI_OK;
         }
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        if (phi__ordered_push(tree, level, phi__walk_kind(dirfd(tree->dir), entry),
-                              entry->d_name) != PHI_OK)
-            return PHI_NO_MEMORY;
+        if (phi__ordered_push(tree, level, kind, name) != PHI_OK) return PHI_NO_MEMORY;
     }
     return PHI_BUSY;
 }
@@ -368,15 +312,14 @@ static void phi__ordered_leave(phi__ordered *tree) {
 PHI__FN phi_status phi__ordered_new(phi_memory *memory, const char *root, phi__ordered **out,
                                     phi__words *words) {
     phi__ordered *tree = (phi__ordered *)phi__alloc(memory, sizeof *tree);
-    int error;
     *out = NULL;
-    if (tree == NULL) return phi__files_refused(ENOMEM, words);
+    if (tree == NULL) return phi__files_refused(PHI__FILES_NO_MEMORY, words);
     tree->memory = memory;
     tree->fd = -1;
     tree->enter = true;
     phi__buf_init(&tree->path, memory);
-    tree->root = phi__walk_open_root(root, PHI__LINKS_REFUSE, &error);
-    if (tree->root < 0) {
+    int error = phi__dir_open_path(root, PHI__LINKS_REFUSE, &tree->root);
+    if (error != 0) {
         phi__free(memory, tree, sizeof *tree);
         return phi__files_refused(error, words);
     }
@@ -412,11 +355,11 @@ PHI__FN phi_status phi__ordered_next(phi__ordered *tree, phi__ordered_entry *out
 
 PHI__FN void phi__ordered_skip(phi__ordered *tree) { tree->enter = false; }
 
-PHI__FN int phi__ordered_at(phi__ordered *tree) {
+PHI__FN phi__fd phi__ordered_at(phi__ordered *tree) {
     size_t len = tree->count > 0 ? tree->levels[tree->count - 1].path_len : 0;
-    if (tree->dir != NULL) return dirfd(tree->dir);
-    if (tree->fd < 0 && tree->count > 0)
-        tree->fd = phi__walk_open(tree->root, phi__str(tree->path.at, len > 0 ? len - 1 : 0));
+    if (tree->dir != NULL) return phi__dir_fd(tree->dir);
+    if (tree->fd == -1 && tree->count > 0)
+        (void)phi__walk_open(tree->root, phi__str(tree->path.at, len > 0 ? len - 1 : 0), &tree->fd);
     return tree->fd;
 }
 
@@ -426,7 +369,7 @@ PHI__FN void phi__ordered_free(phi__ordered *tree) {
     phi__ordered_shut(tree);
     phi__free(tree->memory, tree->levels, tree->cap * sizeof *tree->levels);
     phi__buf_free(&tree->path);
-    (void)close(tree->root);
+    phi__walk_close(tree->root);
     phi__free(tree->memory, tree, sizeof *tree);
 }
 

@@ -317,13 +317,17 @@ static void phi__bash_late(phi__timer *timer) {
 /* ---- the beginning ---- */
 
 static void phi__bash_spawn(phi__bash *bash) {
-    const char *argv[4], *env[4];
+    const char *argv[PHI__SHELL_ARGS], *env[4];
     char git[3][48];
     char words[160];
-    argv[0] = "bash";
-    argv[1] = "-c";
-    argv[2] = bash->command;
-    argv[3] = NULL;
+    phi__shell_program shell;
+    phi__buf text;
+    phi__shell_find(&shell);
+    if (shell.powershell != bash->job.set->powershell) {
+        (void)phi__job_fail(&bash->job, "The shell is not that of the tool's description any more");
+        return;
+    }
+    phi__buf_init(&text, bash->job.memory);
     phi__process_desc desc = PHI_ZERO;
     desc.argv = argv;
     /* Make git ignore bare repositories in the tree, whose configuration could name programs to
@@ -343,7 +347,11 @@ static void phi__bash_spawn(phi__bash *bash) {
     desc.output = phi__bash_output;
     desc.exited = phi__bash_exited;
     desc.ctx = bash;
-    phi_status status = phi__process_new(bash->job.io, &desc, &bash->process, words, sizeof words);
+    words[0] = '\0';
+    phi_status status = phi__shell_argv(&shell, bash->command, &text, argv);
+    if (status == PHI_OK)
+        status = phi__process_new(bash->job.io, &desc, &bash->process, words, sizeof words);
+    phi__buf_free(&text);
     if (status == PHI_BUSY)
         phi__bash_at(bash, &bash->tick, PHI__BASH_RETRY_US);
     else if (status != PHI_OK)

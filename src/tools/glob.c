@@ -332,7 +332,7 @@ typedef enum phi__ignored_kind {
 
 /* Reads one ignore file of a directory. A missing or unreadable file has no rules. */
 static phi_status phi__ignored_read(phi__ignored *ignored, phi__ignored_level *level, size_t kind,
-                                    int dir) {
+                                    phi__fd dir) {
     phi__file *file;
     phi__buf text;
     size_t got = 1;
@@ -367,7 +367,7 @@ static phi_status phi__ignored_read(phi__ignored *ignored, phi__ignored_level *l
     return status;
 }
 
-static phi_status phi__ignored_fill(phi__ignored *ignored, phi__ignored_level *level, int dir) {
+static phi_status phi__ignored_fill(phi__ignored *ignored, phi__ignored_level *level, phi__fd dir) {
     phi_status status = PHI_OK;
     bool directory = false;
     level->git = phi__walk_has(dir, ".git", &directory);
@@ -430,14 +430,14 @@ PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place) 
     phi__ignored_level *level = phi__ignored_push(ignored, from + 1);
     ignored->above = ignored->count;
     if (level == NULL) return PHI_NO_MEMORY;
-    int dir = phi__walk_open_path(phi__str(place, phi__max(from, 1)));
+    phi__fd dir = phi__walk_open_path(phi__str(place, phi__max(from, 1)));
     if (dir < 0) return PHI_BUSY;
     phi_status status = phi__ignored_fill(ignored, level, dir);
     phi__walk_close(dir);
     return status == PHI_OK ? PHI_BUSY : status;
 }
 
-PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int dir,
+PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, phi__fd dir,
                                       phi_str path) {
     while (ignored->count > ignored->above + depth) phi__ignored_pop(ignored);
     phi__ignored_level *level = phi__ignored_push(ignored, ignored->root + path.len);

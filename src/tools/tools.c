@@ -21,6 +21,10 @@ static const char phi__tools_bash[] =
     "{\"type\":\"object\",\"properties\":{"
     "\"command\":{\"type\":\"string\",\"description\":\"The command to run with bash -c\"}},"
     "\"required\":[\"command\"]}";
+static const char phi__tools_powershell[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"command\":{\"type\":\"string\",\"description\":\"The command to run with PowerShell\"}},"
+    "\"required\":[\"command\"]}";
 #endif
 #ifndef PHI_NO_FILES
 static const char phi__tools_read[] =
@@ -98,6 +102,15 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
                   "Run a command with bash and get its exit code, stdout and stderr. "
                   "Background processes end with the command.",
                   phi__tools_bash, phi__bash_start);
+    phi__shell_program shell;
+    phi__shell_find(&shell);
+    set->powershell = shell.powershell;
+    if (shell.powershell) {
+        tool->description = "Run a command with PowerShell on Windows (there is no bash) and get "
+                            "its exit code, stdout and stderr. Background processes end with the "
+                            "command.";
+        tool->schema = phi__tools_powershell;
+    }
     tool->timeout_ms = phi__tools_behind(set->desc.bash_timeout_ms);
     tool->max_result_bytes = set->desc.max_bash_result_bytes;
 #endif

@@ -17,6 +17,9 @@
    or allowed paths, phi's own engine searches. If every file may be used, `search` runs ripgrep if
    it is installed. The results are the same.
 
+   On Windows, `bash` runs the bash of Git or MSYS if one is installed, else PowerShell: the tool's
+   description says which. The bash of WSL is not used.
+
    All texts that a model sees are UTF-8; other bytes become U+FFFD. No tool blocks: commands run
    as processes, and files are read and written in slices. While write_file or edit_file runs, no
    other tool of the turn runs, so no edit is lost. They replace a file whole, so it is never
@@ -95,6 +98,7 @@ typedef struct phi_toolset {
     phi_tool tools[PHI_TOOL_COUNT];
     size_t count; /* 6, or fewer with PHI_NO_PROCESS or PHI_NO_FILES */
     phi_tools_desc desc;
+    bool powershell; /* `bash` runs PowerShell, because no bash was found */
 } phi_toolset;
 
 /* Fills `set` with the tools bash, read_file, write_file, edit_file, list_files and search. desc is

@@ -2,7 +2,8 @@
    renderings.
 
    The encoder repairs some faults that a provider would refuse, in the request and not in the log.
-   A result without a call, or a second one, is left out. A missing result is added. */
+   A result without a call, or a second one, is left out. A missing result is added, and so is a
+   user's message before an answer that would be the first message, if the target refuses that. */
 
 #include "wire/codec_in.h"
 
@@ -353,22 +354,41 @@ static bool phi__encoder_render(phi__encoder *e, size_t at, uint32_t form, phi_s
     return !e->failed;
 }
 
-/* Adds a result for a call that has none. */
-static void phi__encoder_missing(phi__encoder *e, const phi_content *call) {
-    phi_message result = PHI_ZERO;
+/* Appends a message that the transcript does not have, with one of phi's texts. */
+static void phi__encoder_add(phi__encoder *e, phi_message *message, phi_text text) {
     phi_content words = PHI_ZERO;
     phi_str json;
     words.kind = PHI_CONTENT_TEXT;
-    words.text = phi_str_of(phi__texts_get(e->spec->texts, PHI_TEXT_RESULT_MISSING));
+    words.text = phi_str_of(phi__texts_get(e->spec->texts, text));
+    message->content = &words;
+    message->content_count = 1;
+    phi__buf_clear(&e->scratch);
+    e->codec->render(e, message, SIZE_MAX, 0);
+    if (phi__encode_copy(e, &json)) e->codec->append(e, message, SIZE_MAX, 0, json);
+}
+
+/* Adds a result for a call that has none. */
+static void phi__encoder_missing(phi__encoder *e, const phi_content *call) {
+    phi_message result = PHI_ZERO;
     result.role = PHI_ROLE_TOOL_RESULT;
     result.is_error = true;
-    result.content = &words;
-    result.content_count = 1;
     result.tool_call_id = call->id;
     result.tool_name = call->name;
-    phi__buf_clear(&e->scratch);
-    e->codec->render(e, &result, SIZE_MAX, 0);
-    if (phi__encode_copy(e, &json)) e->codec->append(e, &result, SIZE_MAX, 0, json);
+    phi__encoder_add(e, &result, PHI_TEXT_RESULT_MISSING);
+}
+
+/* Adds a user's message if an answer would be the first message and the target refuses that. A view
+   begins with an answer after a rewrite or a revoked rewrite, and a list with a summary in the
+   assistant's role. */
+static void phi__encoder_user_first(phi__encoder *e) {
+    phi_message user = PHI_ZERO;
+    if ((e->codec->rules->bits & PHI__RULE_USER_FIRST) == 0 || e->open_role != (phi_role)0 ||
+        e->last_role != (phi_role)0)
+        return;
+    user.role = PHI_ROLE_USER;
+    e->fill.refuses = true; /* no holes: a second pass would add the message again */
+    phi__encoder_add(e, &user, PHI_TEXT_USER_MISSING);
+    e->fill.refuses = false;
 }
 
 /* True for a message of one text, as most results are. No further blocks follow such a result. */
@@ -409,6 +429,7 @@ static void phi__encoder_put(phi__encoder *e) {
         if (after != 0 && !phi__encoder_render(e, e->at, after, &json)) return;
         if (!phi__encoder_render(e, e->at, form, &json)) return;
     }
+    if (item->message->role == PHI_ROLE_ASSISTANT && json.len > 0) phi__encoder_user_first(e);
     e->codec->append(e, item->message, e->at, form, json);
     if (item->message->role == PHI_ROLE_ASSISTANT) phi__encoder_open_calls(e, e->at);
     e->at++;

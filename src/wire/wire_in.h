@@ -418,7 +418,8 @@ struct phi__codec {
        `after` is true, the bits are for the blocks of a result that follow all results of a turn;
        `form` then returns 0 if the result has no such blocks. `render` writes the rendering of a
        form into e->scratch. `append` adds a rendering, which may be empty, to the request. The
-       encoder makes up a result for a call that has none: `at` is then SIZE_MAX and the form 0. */
+       encoder makes up a result for a call that has none, and a user's message before an answer at
+       the beginning: `at` is then SIZE_MAX and the form 0. */
     uint32_t (*form)(const phi__encoder *e, size_t at, bool after);
     void (*render)(phi__encoder *e, const phi_message *m, size_t at, uint32_t form);
     void (*append)(phi__encoder *e, const phi_message *m, size_t at, uint32_t form, phi_str json);

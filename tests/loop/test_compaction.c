@@ -1025,6 +1025,52 @@ TEST(a_thread_is_freed_whose_last_runs_a_compactor_frees_meanwhile) {
     rig_free(r);
 }
 
+/* A host replaces an answer by its own summary, a compaction leaves out the question before it, and the host takes its
+   summary back: now nothing comes before the answer. */
+TEST(a_view_that_begins_with_an_answer_is_sent_after_a_users_message) {
+    rig *r = rig_new();
+    phi_agent_desc desc = desc_of(r);
+    desc.compaction.scope_runs = PHI_COMPACTION_NO_RUNS;
+    phi_agent agent = rig_agent(r, &desc);
+    phi_content words = PHI_ZERO;
+    phi_message said = PHI_ZERO;
+    phi_span span = PHI_ZERO;
+    phi_rewrite mine = PHI_ZERO, undo = PHI_ZERO;
+    words.kind = PHI_CONTENT_TEXT;
+    words.text = PHI__LIT("As it was.");
+    said.role = PHI_ROLE_USER;
+    said.content = &words;
+    said.content_count = 1;
+    rig_says(r, "At the church.");
+    CHECK_EQ_INT(phi_prompt(agent, "Where is the well?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    span.from = span.to = 3; /* the answer */
+    span.messages = &said;
+    span.message_count = 1;
+    span.summary = true;
+    mine.op_id = "mine";
+    mine.spans = &span;
+    mine.span_count = 1;
+    CHECK_EQ_INT(phi_agent_rewrite(agent, &mine), PHI_OK);
+    rig_says(r, "No.");
+    CHECK_EQ_INT(phi_prompt(agent, "Is it deep?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK_EQ_INT(phi_compact(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 0);
+    CHECK(strstr(rig_story(r), "\nCompactionEnded 4 -> 3 messages, ") != NULL);
+    undo.revoke = "mine";
+    CHECK_EQ_INT(phi_agent_rewrite(agent, &undo), PHI_OK);
+    rig_says(r, "Yes.");
+    CHECK_EQ_INT(phi_prompt(agent, "And safe?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK(strstr(rig_request(r, 2),
+                 "\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\","
+                 "\"text\":\"[The conversation so far]\"}]},"
+                 "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\","
+                 "\"text\":\"At the church.\"}]},{\"role\":\"user\"") != NULL);
+    rig_free(r);
+}
+
 TEST_MAIN(TEST_ENTRY(a_thread_is_freed_whose_last_runs_a_compactor_frees_meanwhile),
           TEST_ENTRY(a_run_that_keeps_nothing_gives_back_what_it_compacted),
           TEST_ENTRY(a_run_that_keeps_nothing_needs_no_memory_to_give_back_what_it_compacted),
@@ -1050,6 +1096,7 @@ TEST_MAIN(TEST_ENTRY(a_thread_is_freed_whose_last_runs_a_compactor_frees_meanwhi
           TEST_ENTRY(what_is_refused_again_is_cut_off),
           TEST_ENTRY(a_compaction_that_the_host_asks_for_is_a_run_of_its_own),
           TEST_ENTRY(a_compaction_that_the_host_asks_for_can_be_denied_and_aborted),
+          TEST_ENTRY(a_view_that_begins_with_an_answer_is_sent_after_a_users_message),
           TEST_ENTRY(an_agent_without_a_history_has_nothing_to_compact),
           TEST_ENTRY(a_host_s_own_compaction_is_made_while_the_run_goes_on),
           TEST_ENTRY(where_it_cannot_be_begun_the_plan_is_ours),

@@ -409,6 +409,29 @@ TEST(a_policy_can_have_the_summary_written) {
     rig_free(r);
 }
 
+TEST(a_summary_in_the_assistants_role_comes_after_a_users_message) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_policy policy = tokens_for_messages(100);
+    policy.summaries = PHI_SUMMARIES_WRITE;
+    policy.summary_role = PHI_ROLE_ASSISTANT;
+    desc.policy = &policy;
+    phi_agent agent = rig_agent(r, &desc);
+    rig_says(r, "first answer");
+    ask(r, agent, text_of_tokens(60));
+    rig_says(r, "second answer"); /* the run's, and its writer's: they are alike */
+    rig_says(r, "second answer");
+    ask(r, agent, text_of_tokens(60));
+    rig_says(r, "third");
+    ask(r, agent, "x");
+    CHECK(strstr(rig_request(r, 3),
+                 "\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\","
+                 "\"text\":\"[The conversation so far]\"}]},"
+                 "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\","
+                 "\"text\":\"[Summary] second answer\"}]},{\"role\":\"user\"") != NULL);
+    rig_free(r);
+}
+
 TEST(a_warning_is_written_as_json_and_read_back) {
     static const char want[] =
         "{\"type\":\"ContextWarning\",\"loop_id\":\"\",\"text\":\"at_limit\"}";
@@ -542,6 +565,7 @@ TEST_MAIN(
     TEST_ENTRY(a_warning_has_its_figures_with_and_without_a_policy),
     TEST_ENTRY(a_need_for_a_summary_is_told_once_until_more_is_left_out),
     TEST_ENTRY(a_policy_can_have_the_summary_written),
+    TEST_ENTRY(a_summary_in_the_assistants_role_comes_after_a_users_message),
     TEST_ENTRY(a_warning_is_written_as_json_and_read_back),
     TEST_ENTRY(an_agent_with_a_policy_survives_every_failed_allocation),
     TEST_ENTRY(an_answer_shown_without_its_calls_keeps_its_signed_thinking))

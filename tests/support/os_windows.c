@@ -17,8 +17,6 @@
 
 #include "support/posix_on_windows.h"
 
-#undef mkdir
-
 static void os__ignore(const wchar_t *a, const wchar_t *b, const wchar_t *c, unsigned line,
                        uintptr_t more) {
     (void)a;

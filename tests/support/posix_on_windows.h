@@ -6,19 +6,15 @@
 #define PHI_TESTS_SUPPORT_POSIX_ON_WINDOWS_H
 
 #ifdef _WIN32
-#include <direct.h>
-#include <io.h>
-#include <process.h>
+/* No other headers: tests have functions of their own called read or open. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 int setenv(const char *name, const char *value, int overwrite);
 int unsetenv(const char *name);
 char *mkdtemp(char *pattern);
 
-#define mkdir(path, mode) (_mkdir)(path) /* rights are those of the directory above */
+#define mkdir(path, ...) _mkdir(path) /* rights are those of the directory above */
 #define lstat stat
 #define S_ISLNK(mode) 0
 #endif

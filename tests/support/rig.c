@@ -442,12 +442,16 @@ void rig_watch(rig *r, void (*fn)(void *user_data, const phi_event *event), void
 
 /* ---- the transport ---- */
 
-/* What is about to be sent must be what the provider accepts: the request lies in its encoder. */
-static void rig_preflight(const phi_request *request) {
+/* What is about to be sent must be what the provider accepts: the request lies in its encoder. If the messages begin
+   with an answer, the encoder must have put a user's message before it. */
+static void rig_preflight(const phi_request *request, const char *body) {
     const phi__encoder *encoder = PHI__OWNER((uintptr_t)request, phi__encoder, request);
     char words[300];
-    if (!CHECK(phi__preflight(encoder->codec, encoder->spec, words, sizeof words) == PHI_OK))
-        printf("  %s\n", words);
+    phi_status status = phi__preflight(encoder->codec, encoder->spec, words, sizeof words);
+    if (strcmp(words, "messages: the first must be the user's") == 0 &&
+        strstr(body, "\"messages\":[{\"role\":\"user\",") != NULL)
+        status = PHI_OK;
+    if (!CHECK(status == PHI_OK)) printf("  %s\n", words);
 }
 
 static void rig_exhausted(rig *r);
@@ -472,7 +476,7 @@ static phi_status rig_open(void *user_data, phi_transfer transfer, const phi_req
     if (body == NULL || r->request_count == RIG_MOST) abort();
     if (phi_request_read(request, 0, body, len) != len) abort();
     body[len] = '\0';
-    if (!r->careless && !test_alloc_tripped()) rig_preflight(request);
+    if (!r->careless && !test_alloc_tripped()) rig_preflight(request, body);
     rig_note_key(request, r->keys[r->request_count]);
     r->requests[r->request_count++] = body;
     if (says == NULL) return PHI_REFUSED;

@@ -162,6 +162,113 @@ TEST(a_call_at_the_very_end_gets_its_result_too) {
     talk_free(&t);
 }
 
+/* An answer, then a question. Nothing before the answer is sent. */
+static void answer_first(conversation *t, phi_model model) {
+    talk_begin(t, model);
+    t->spec.cache.mode = PHI_CACHE_DISABLED;
+    talk_message(t, PHI_ROLE_EXTENSION);
+    talk_user(t, " ");
+    talk_result(t, "c0", "read", "of nothing");
+    talk_assistant(t);
+    talk_text(t, " ");
+    talk_assistant(t);
+    talk_text(t, "Well met.");
+    talk_user(t, "Who are you?");
+}
+
+TEST(a_users_message_comes_before_an_answer_that_would_be_the_first) {
+    static const char contents[] =
+        "[{\"role\":\"user\",\"parts\":[{\"text\":\"[The conversation so far]\"}]},"
+        "{\"role\":\"model\",\"parts\":[{\"text\":\"Well met.\"}]},"
+        "{\"role\":\"user\",\"parts\":[{\"text\":\"Who are you?\"}]}]";
+    conversation t;
+    answer_first(&t, claude());
+    talk_render_ok(&t);
+    CHECK_EQ_STR(
+        talk_at(&t, "messages"),
+        "[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":"
+        "\"[The conversation so far]\"}]},"
+        "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"Well met.\"}]},"
+        "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"Who are you?\"}]}]");
+    talk_free(&t);
+    answer_first(&t, phi_model_bedrock("https://b.example", "anthropic.claude-sonnet-4-6", "K"));
+    talk_render_ok(&t);
+    CHECK_EQ_STR(talk_at(&t, "messages"),
+                 "[{\"role\":\"user\",\"content\":[{\"text\":\"[The conversation so far]\"}]},"
+                 "{\"role\":\"assistant\",\"content\":[{\"text\":\"Well met.\"}]},"
+                 "{\"role\":\"user\",\"content\":[{\"text\":\"Who are you?\"}]}]");
+    talk_free(&t);
+    answer_first(&t, phi_model_google("gemini-2.5-flash", "K"));
+    talk_render_ok(&t);
+    CHECK_EQ_STR(talk_at(&t, "contents"), contents);
+    talk_free(&t);
+}
+
+TEST(gemini_s_interactions_begin_with_the_user_too) {
+    conversation t;
+    answer_first(&t, phi_model_interactions("gemini-2.5-flash", "K"));
+    talk_render_ok(&t);
+    CHECK_EQ_STR(talk_at(&t, "input"),
+                 "[{\"type\":\"user_input\",\"content\":[{\"type\":\"text\",\"text\":"
+                 "\"[The conversation so far]\"}]},"
+                 "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\",\"text\":"
+                 "\"Well met.\"}]},"
+                 "{\"type\":\"user_input\",\"content\":[{\"type\":\"text\",\"text\":"
+                 "\"Who are you?\"}]}]");
+    talk_free(&t);
+}
+
+TEST(openai_s_protocols_take_an_answer_first) {
+    conversation t;
+    answer_first(&t, gpt());
+    talk_render_ok(&t);
+    CHECK_EQ_STR(talk_at(&t, "messages[0].role"), "\"assistant\"");
+    CHECK_EQ_INT(phi_json_count(phi_json_path(t.tree, "messages")), 2);
+    talk_free(&t);
+}
+
+TEST(an_added_first_message_has_the_hosts_text_and_calls_may_follow_it) {
+    conversation t;
+    phi_texts texts = PHI_ZERO;
+    char text[4001];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    texts.at[PHI_TEXT_USER_MISSING] = text;
+    talk_begin(&t, claude());
+    t.spec.texts = &texts;
+    talk_assistant(&t);
+    talk_call(&t, "c1", "read", "{}");
+    talk_result(&t, "c1", "read", "ok");
+    talk_assistant(&t);
+    talk_text(&t, "Done.");
+    talk_render_ok(&t);
+    CHECK_EQ_INT(phi_json_count(phi_json_path(t.tree, "messages")), 4);
+    CHECK_EQ_INT(strlen(talk_at(&t, "messages[0].content[0].text")), 4002);
+    CHECK_EQ_STR(talk_at(&t, "messages[1].content[0].type"), "\"tool_use\"");
+    CHECK_EQ_STR(talk_at(&t, "messages[2].content[0].type"), "\"tool_result\"");
+    CHECK_EQ_STR(talk_at(&t, "messages[3].content[0].text"), "\"Done.\"");
+    talk_free(&t);
+}
+
+TEST(an_added_first_message_survives_every_failed_allocation) {
+    conversation t;
+    phi_status status;
+    int n = 0;
+    do {
+        answer_first(&t, claude());
+        test_alloc_fail_at(n++);
+        status = talk_render(&t, 1);
+        test_alloc_fail_at(-1);
+        CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
+        CHECK_EQ_INT(talk_render(&t, 1), PHI_OK); /* and the next turn is none the worse */
+        CHECK_EQ_STR(talk_at(&t, "messages[0].content[0].text"), "\"[The conversation so far]\"");
+        CHECK_EQ_INT(phi_json_count(phi_json_path(t.tree, "messages")), 3);
+        talk_free(&t);
+        CHECK_EQ_INT(test_alloc_live_bytes(), 0);
+    } while (status != PHI_OK && n < 1000);
+    CHECK(n > 5);
+}
+
 TEST(an_incomplete_call_is_left_out_with_its_result) {
     conversation t;
     talk_begin(&t, claude());
@@ -544,6 +651,11 @@ TEST_MAIN(TEST_ENTRY(a_base_url_may_have_its_version_and_slash_or_not),
           TEST_ENTRY(lost_results_are_filled_in_and_stray_ones_left_out_for_anthropic),
           TEST_ENTRY(lost_results_are_filled_in_and_stray_ones_left_out_for_chat),
           TEST_ENTRY(a_call_at_the_very_end_gets_its_result_too),
+          TEST_ENTRY(a_users_message_comes_before_an_answer_that_would_be_the_first),
+          TEST_ENTRY(gemini_s_interactions_begin_with_the_user_too),
+          TEST_ENTRY(openai_s_protocols_take_an_answer_first),
+          TEST_ENTRY(an_added_first_message_has_the_hosts_text_and_calls_may_follow_it),
+          TEST_ENTRY(an_added_first_message_survives_every_failed_allocation),
           TEST_ENTRY(an_incomplete_call_is_left_out_with_its_result),
           TEST_ENTRY(call_ids_fit_the_target_in_calls_and_results_alike),
           TEST_ENTRY(mapped_ids_have_the_right_shape_and_differ),
