@@ -59,8 +59,7 @@ PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, co
     if (error != 0) return phi__files_refused(error, words);
     size_t root = phi__windows_root(r->rest);
     if (base != NULL && r->rest[0] == '/' &&
-        (!phi__path_begins(r->out, r->rest, root) ||
-         (r->out[root] != '\0' && r->out[root] != '/')))
+        (!phi__path_begins(r->out, r->rest, root) || (r->out[root] != '\0' && r->out[root] != '/')))
         r->links = PHI__RESOLVE_AS_TEXT;
     r->out[0] = '\0';
     r->at = strlen(r->rest);
@@ -76,9 +75,9 @@ static int phi__path_try(const phi__resolve *r, bool follow, HANDLE *out) {
     *out = INVALID_HANDLE_VALUE;
     int error = phi__wide_resolved(part, wide);
     if (error != 0) return error;
-    *out = CreateFileW(wide, FILE_READ_ATTRIBUTES, PHI__SYSTEM_SHARE, NULL, OPEN_EXISTING,
-                       FILE_FLAG_BACKUP_SEMANTICS | (follow ? 0 : FILE_FLAG_OPEN_REPARSE_POINT),
-                       NULL);
+    *out =
+        CreateFileW(wide, FILE_READ_ATTRIBUTES, PHI__SYSTEM_SHARE, NULL, OPEN_EXISTING,
+                    FILE_FLAG_BACKUP_SEMANTICS | (follow ? 0 : FILE_FLAG_OPEN_REPARSE_POINT), NULL);
     return *out != INVALID_HANDLE_VALUE ? 0 : (int)GetLastError();
 }
 
@@ -420,9 +419,9 @@ static int phi__files_begin_replace(phi__file *file) {
     how.attributes = FILE_ATTRIBUTE_NORMAL;
     if (error == 0) {
         if (GetFileInformationByHandleEx(old, FileBasicInfo, &info, sizeof info))
-            how.attributes = info.FileAttributes &
-                             (FILE_ATTRIBUTE_HIDDEN | FILE_ATTRIBUTE_SYSTEM |
-                              FILE_ATTRIBUTE_ARCHIVE | FILE_ATTRIBUTE_NOT_CONTENT_INDEXED);
+            how.attributes =
+                info.FileAttributes & (FILE_ATTRIBUTE_HIDDEN | FILE_ATTRIBUTE_SYSTEM |
+                                       FILE_ATTRIBUTE_ARCHIVE | FILE_ATTRIBUTE_NOT_CONTENT_INDEXED);
         error = phi__nt_check(old, false, &plain);
         if (error == 0) error = phi__files_rights(file->memory, old, &rights, &bytes);
         (void)CloseHandle(old);
@@ -486,8 +485,7 @@ static int phi__way_enter(phi__way *way, phi_str name) {
     int error = phi__exact_part(way->dir, name, &how, &next);
     if (error != 0) return error;
     error = phi__final_path(next, final);
-    if (error == 0 &&
-        !phi__same_path(final, strlen(final), way->path, way->at + name.len))
+    if (error == 0 && !phi__same_path(final, strlen(final), way->path, way->at + name.len))
         error = PHI__EXACT_LINK;
     if (error != 0) {
         (void)CloseHandle(next);
@@ -498,7 +496,7 @@ static int phi__way_enter(phi__way *way, phi_str name) {
     return 0;
 }
 
-static int phi__way_begin(phi__way *way) {
+static int phi__way_root(phi__way *way) {
     char root[PHI__PATH_BYTES];
     size_t n = phi__windows_root(way->path);
     if (strlen(way->path) < n || n >= sizeof root) return PHI__PATH_RELATIVE;
@@ -512,7 +510,7 @@ static int phi__way_begin(phi__way *way) {
 }
 
 PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words *words) {
-    int error = way->open ? 0 : phi__way_begin(way);
+    int error = way->open ? 0 : phi__way_root(way);
     while (error == 0) {
         const char *part = way->path + way->at, *slash = strchr(part, '/');
         if (slash == NULL) return PHI_OK;
