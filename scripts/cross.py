@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
@@ -154,7 +155,7 @@ NULLCLAW = 678  # KB of the static program that NullClaw's page names
 # Mbed TLS for a client of TLS 1.2 over TCP.
 NOT_OF_TLS = """SELF_TEST DEBUG_C VERSION_FEATURES GENPRIME SSL_SRV_C SSL_CACHE_C SSL_COOKIE_C SSL_TICKET_C SSL_PROTO_DTLS
     SSL_DTLS_CONNECTION_ID SSL_DTLS_CONNECTION_ID_COMPAT SSL_DTLS_ANTI_REPLAY SSL_DTLS_HELLO_VERIFY SSL_DTLS_CLIENT_PORT_REUSE
-    SSL_CONTEXT_SERIALIZATION KEY_EXCHANGE_PSK_ENABLED KEY_EXCHANGE_DHE_PSK_ENABLED
+    SSL_CONTEXT_SERIALIZATION SSL_RENEGOTIATION KEY_EXCHANGE_PSK_ENABLED KEY_EXCHANGE_DHE_PSK_ENABLED
     KEY_EXCHANGE_ECDHE_PSK_ENABLED KEY_EXCHANGE_RSA_PSK_ENABLED KEY_EXCHANGE_DHE_RSA_ENABLED KEY_EXCHANGE_ECDH_ECDSA_ENABLED
     KEY_EXCHANGE_ECDH_RSA_ENABLED KEY_EXCHANGE_RSA_ENABLED CAMELLIA_C ARIA_C DES_C DHM_C ECJPAKE_C LMS_C NIST_KW_C PADLOCK_C
     PEM_WRITE_C PKCS7_C RIPEMD160_C SHA3_C TIMING_C X509_CREATE_C X509_CRT_WRITE_C X509_CSR_WRITE_C X509_CSR_PARSE_C
@@ -206,7 +207,20 @@ def library(name, sources, flags):
     return archive
 
 
-def curl(zlib_source, zlib, tls_source, tls):
+def tls_headers(vendor):
+    """The headers of Mbed TLS with our configuration, in a folder whose name tells which it is."""
+    text = "".join(f"#undef MBEDTLS_{name}\n" for name in NOT_OF_TLS)
+    into = f"{M}/tls-{zlib.crc32(text.encode()):08x}"
+    if not os.path.isdir(into):
+        shutil.rmtree(f"{into}.part", ignore_errors=True)
+        shutil.copytree(f"{vendor}/include", f"{into}.part")
+        with open(f"{into}.part/mbedtls/mbedtls_config.h", "a", encoding="utf-8") as file:
+            file.write(text)
+        os.rename(f"{into}.part", into)
+    return into
+
+
+def curl(z_source, z, tls_include, tls):
     """libcurl by its CMake files. The crate leaves out its folder docs, which those files enter."""
     source = f"{ROOT}/{crate('curl-sys')}/curl"
     options = {
@@ -217,8 +231,8 @@ def curl(zlib_source, zlib, tls_source, tls):
         "CURL_USE_OPENSSL": "OFF", "CURL_USE_LIBPSL": "OFF", "CURL_USE_LIBSSH2": "OFF", "USE_NGHTTP2": "OFF",
         "USE_LIBIDN2": "OFF", "CURL_BROTLI": "OFF", "CURL_ZSTD": "OFF", "CURL_ZLIB": "ON",
         "CURL_CA_BUNDLE": "/etc/ssl/certs/ca-certificates.crt",
-        "ZLIB_INCLUDE_DIR": f"{ROOT}/{zlib_source}", "ZLIB_LIBRARY": f"{ROOT}/{zlib}",
-        "MBEDTLS_INCLUDE_DIR": f"{ROOT}/{tls_source}/include",
+        "ZLIB_INCLUDE_DIR": f"{ROOT}/{z_source}", "ZLIB_LIBRARY": f"{ROOT}/{z}",
+        "MBEDTLS_INCLUDE_DIR": f"{ROOT}/{tls_include}",
         **{f"{name}_LIBRARY": f"{ROOT}/{tls}" for name in ("MBEDTLS", "MBEDX509", "MBEDCRYPTO")},
         **{f"CURL_DISABLE_{name}": "ON" for name in NOT_OF_CURL},
     }
@@ -232,7 +246,6 @@ def curl(zlib_source, zlib, tls_source, tls):
                 pass
         shutil.rmtree(f"{ROOT}/{folder}", ignore_errors=True)
         os.makedirs(f"{ROOT}/{folder}")
-        # The configuration of Mbed TLS is that of its own build.
         quiet(f"{M}/curl.cmake.log", command, "libcurl cannot be configured", cwd=f"{ROOT}/{folder}")
         quiet(f"{M}/curl.make.log", [*MAKE, "libcurl_static"], "libcurl does not compile", cwd=f"{ROOT}/{folder}")
         with open(mark, "w", encoding="utf-8") as file:
@@ -257,16 +270,12 @@ def parts_of(map_path):
 
 def command():
     """Builds the command, and returns its path."""
-    z = f"{crate('libz-sys')}/src/zlib"
-    tls = f"{crate('psa-crypto-sys')}/vendor"
-    config = f"{ROOT}/{M}/tls_config.h"
-    with open(config, "w", encoding="utf-8") as file:
-        file.write("".join(f"#undef MBEDTLS_{name}\n" for name in NOT_OF_TLS))
-    own = f'-DMBEDTLS_USER_CONFIG_FILE="{config}"'
-    zlib = library("z", sorted(glob.glob(f"{z}/*.c", root_dir=ROOT)), ["-DHAVE_UNISTD_H", "-DHAVE_STDARG_H"])
-    mbedtls = library("mbedtls", sorted(glob.glob(f"{tls}/library/*.c", root_dir=ROOT)),
-                      [f"-I{ROOT}/{tls}/include", f"-I{ROOT}/{tls}/library", own])
-    include, libcurl = curl(z, zlib, tls, mbedtls)
+    z_source, vendor = f"{crate('libz-sys')}/src/zlib", f"{crate('psa-crypto-sys')}/vendor"
+    tls_include = tls_headers(vendor)
+    z = library("z", sorted(glob.glob(f"{z_source}/*.c", root_dir=ROOT)), ["-DHAVE_UNISTD_H", "-DHAVE_STDARG_H"])
+    tls = library("mbedtls", sorted(glob.glob(f"{vendor}/library/*.c", root_dir=ROOT)),
+                  [f"-I{ROOT}/{tls_include}", f"-I{ROOT}/{vendor}/library"])
+    include, libcurl = curl(z_source, z, tls_include, tls)
     os.makedirs(f"{M}/include", exist_ok=True)
     quiet(f"{M}/amalgamate.log", [sys.executable, "amalgamate.py", "--out", f"{M}/include"], "no header")
     print("cross: musl-gcc compiles the command phi", flush=True)
@@ -274,8 +283,8 @@ def command():
                            f"-I{include}", "-c", "examples/phi.c", "-o", f"{M}/phi.o"], "the command does not compile")
     quiet(f"{M}/link.log",
           ["musl-gcc", "-static", "-no-pie", "-s",
-           f"-Wl,--gc-sections,-Map={M}/phi.map,--build-id=none,-z,noseparate-code,-z,norelro", f"{M}/phi.o", libcurl, mbedtls,
-           zlib, "-lm", "-o", f"{M}/phi"], "the command does not link")
+           f"-Wl,--gc-sections,-Map={M}/phi.map,--build-id=none,-z,noseparate-code,-z,norelro", f"{M}/phi.o", libcurl, tls, z,
+           "-lm", "-o", f"{M}/phi"], "the command does not link")
     return f"{M}/phi"
 
 
@@ -295,12 +304,12 @@ def over_tls(phi):
     python = os.environ.get("PYTHON") or "scripts/python.sh"
     quiet(f"{M}/certs.log", [python, "tests/mock/certs.py", certs], "no certificates")
     mock = subprocess.Popen([python, "tests/mock/server.py", "--port", "0", "--default", "hello", "--tls",
-                             f"{certs}/server.pem", f"{certs}/server.key"], cwd=ROOT, stdin=subprocess.PIPE,
+                             f"{certs}/good.pem", f"{certs}/good.key"], cwd=ROOT, stdin=subprocess.PIPE,
                             stdout=subprocess.PIPE, text=True)
     try:
         port = mock.stdout.readline().split()[-1]
         url = f"https://localhost:{port}"
-        return ask(phi, url, f"{certs}/ca.pem"), ask(phi, url, f"{certs}/self.pem")
+        return ask(phi, url, f"{certs}/ca.pem"), ask(phi, url, f"{certs}/selfsigned.pem")
     except IndexError as e:
         raise GiveUp("tests/mock/server.py does not start") from e
     finally:
