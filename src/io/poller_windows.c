@@ -43,9 +43,8 @@ typedef struct phi__afd_info {
     LONG status;
 } phi__afd_info;
 
-typedef LONG(NTAPI *phi__nt_create_fn)(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *,
-                                       IO_STATUS_BLOCK *, LARGE_INTEGER *, ULONG, ULONG, ULONG,
-                                       ULONG, void *, ULONG);
+typedef LONG(NTAPI *phi__afd_open_fn)(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, IO_STATUS_BLOCK *,
+                                      LARGE_INTEGER *, ULONG, ULONG, ULONG, ULONG, void *, ULONG);
 typedef LONG(NTAPI *phi__nt_control_fn)(HANDLE, HANDLE, void *, void *, IO_STATUS_BLOCK *, ULONG,
                                         void *, ULONG, void *, ULONG);
 typedef LONG(NTAPI *phi__nt_cancel_fn)(HANDLE, IO_STATUS_BLOCK *, IO_STATUS_BLOCK *);
@@ -132,7 +131,7 @@ static bool phi__afd_open(phi__poller *poller) {
     UNICODE_STRING name;
     OBJECT_ATTRIBUTES about = PHI_ZERO;
     IO_STATUS_BLOCK status = PHI_ZERO;
-    phi__nt_create_fn create;
+    phi__afd_open_fn create;
     phi__nt_find("NtCreateFile", &create, sizeof create);
     phi__nt_find("NtDeviceIoControlFile", &poller->control, sizeof poller->control);
     phi__nt_find("NtCancelIoFileEx", &poller->cancel, sizeof poller->cancel);
