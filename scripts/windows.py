@@ -204,7 +204,8 @@ class Launcher:
                     return
                 said += got
             with subprocess.Popen(said[:-2].split(b"\0"), cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-                threading.Thread(target=Launcher.answer, args=(server, connection), daemon=True).start()
+                answer = threading.Thread(target=Launcher.answer, args=(server, connection), daemon=True)
+                answer.start()
                 try:
                     while connection.recv(4096):
                         continue
@@ -212,6 +213,7 @@ class Launcher:
                     pass
                 server.stdin.close()
                 server.wait()
+                answer.join()
 
     @staticmethod
     def answer(server, connection):
