@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <tlhelp32.h>
@@ -501,16 +502,32 @@ int test_poll(struct os__poll *fds, size_t count, int timeout_ms) {
 }
 
 /* F_SETFL with O_NONBLOCK; the others are true of every descriptor that is open. */
-int test_fcntl(int fd, int what, ...) {
-    va_list more;
-    int flags;
-    va_start(more, what);
-    flags = what == 4 ? va_arg(more, int) : 0;
-    va_end(more);
+static int os__fcntl(int fd, int what, long flags) {
     if (!os__is_socket(fd) && _get_osfhandle(fd) < 0) {
         errno = EBADF;
         return -1;
     }
     return what == 4 && os__is_socket(fd) ? os__blocking(fd, (flags & 0x100000) == 0) : 0;
+}
+
+int test_fcntl(int fd, int what, ...) {
+    va_list more;
+    long flags;
+    va_start(more, what);
+    flags = what == 4 ? va_arg(more, int) : 0;
+    va_end(more);
+    return os__fcntl(fd, what, flags);
+}
+
+long syscall(long number, ...) {
+    va_list more;
+    int fd, what;
+    long flags;
+    va_start(more, number);
+    fd = va_arg(more, int);
+    what = va_arg(more, int);
+    flags = va_arg(more, long);
+    va_end(more);
+    return number == SYS_fcntl ? os__fcntl(fd, what, flags) : os__none();
 }
 #endif

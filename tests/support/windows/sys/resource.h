@@ -2,6 +2,7 @@
 #ifndef PHI_TESTS_SUPPORT_WINDOWS_SYS_RESOURCE_H
 #define PHI_TESTS_SUPPORT_WINDOWS_SYS_RESOURCE_H
 
+#include <signal.h> /* as glibc does */
 #include <stdint.h>
 #include <sys/types.h>
 
