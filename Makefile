@@ -77,7 +77,7 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-.PHONY: all help demo live openapi schema interop test check coverage mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean \
+.PHONY: all help demo live openapi schema interop cross test check coverage mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean \
         format \
         objects programs example-programs one always
 .DELETE_ON_ERROR:
@@ -93,6 +93,7 @@ help:
 	@echo 'make openapi SPEC=file   the operations and tools of an OpenAPI document, with time and memory'
 	@echo 'make schema     writes docs/phi.schema.json, a JSON Schema of configurations, and the reference of docs/configuration.md'
 	@echo 'make interop    against packages of npm, PyPI and Go (node 20, Python 3.11, go); LLAMA=1: llama.cpp, too'
+	@echo 'make cross      tests on s390x, aarch64 and armv7 under qemu; a static phi over musl and its size; PARTS="s390x musl"'
 	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
 	@echo 'make check      stale headers, layers, formatting, every dialect and compiler'
 	@echo 'make mutants M="src/loop/tools.c --count 50"   which statements no test would miss (scripts/mutants.py)'
@@ -223,6 +224,11 @@ live:
 
 interop:
 	@MAKE="$(MAKE)" CC="$(CC)" LLAMA="$(LLAMA)" $(PYTHON) scripts/interop.py $(PARTS)
+
+# PARTS: s390x aarch64 armv7 musl.
+cross:
+	@scripts/deps.sh cross
+	@MAKE="$(MAKE)" CLANG="$(CLANG)" PYTHON="$(PYTHON)" $(PYTHON) scripts/cross.py $(PARTS)
 
 # ---- tests ----
 
