@@ -42,7 +42,7 @@ FLAGS = "-O1 -DPHI_NO_CURL -Wno-string-concatenation -Wno-string-conversion"
 NOT_BUILT = {
     "tests/base/test_url": ("compares addresses with libcurl", "#include <curl/curl.h>"),
     "tests/persist/test_sqlite_store": ("needs SQLite", "sqlite"),
-    "tests/record/test_replay_http": ("records libcurl's transfers", "mock_start"),
+    "tests/record/test_replay_http": ("records libcurl's transfers", "support/mock_server.h"),
 }
 # Tests that run and fail, as a runtime without libcurl and without a transport of the host cannot be made. PHI_NO_CURL.
 NO_TRANSPORT = "uses libcurl's transport"
