@@ -532,7 +532,7 @@ static uint32_t some_flags(void) { return chance(12) == 0 ? PHI_ENTRY_DURABLE : 
 static void some_turn(const char *loop, uint32_t turn) {
     char text[400], id[16];
     uint32_t n = chance(3), first = next_id, i;
-    uint32_t flags; /* chosen first: arguments have no order, and a seed is one history everywhere */
+    uint32_t flags; /* chosen first, so that every compiler makes the same history */
     if (turn == 0 || chance(6) == 0) {
         flags = some_flags();
         say(PHI_ROLE_USER, loop, turn, some_text(text), flags);
