@@ -112,8 +112,9 @@ needs_cross() {
     need clang llvm have clang
     gcc_major=$(gcc -dumpversion 2>/dev/null | sed 's/\..*//')
     for names in s390x:s390x-linux-gnu arm64:aarch64-linux-gnu armhf:arm-linux-gnueabihf; do
-        for package in "binutils-${names#*:}" "libgcc-$gcc_major-dev-${names%:*}-cross" "libc6-dev-${names%:*}-cross"; do
-            need "$package" "$package" machine "${names#*:}"
+        triple=${names#*:}
+        for package in "binutils-$triple" "libgcc-$gcc_major-dev-${names%:*}-cross" "libc6-dev-${names%:*}-cross"; do
+            need "$package" "$package" machine "$triple"
         done
     done
     need qemu-user qemu have qemu-s390x
