@@ -37,6 +37,7 @@ ROOMS = "base text model wire codecs log persist loop agent features formats orc
 TIMEOUT = 300  # seconds of one program; the emulator and a busy machine slow it by a factor of 20
 # clang warns of long literals in several pieces and of CHECK(!"words"); tests have both.
 FLAGS = "-O1 -DPHI_NO_CURL -Wno-string-concatenation -Wno-string-conversion"
+WIDE = " -D_FILE_OFFSET_BITS=64"  # which the headers define themselves (amalgamate.py)
 
 # Programs that are not built: what they need, and the line of their source that shows it.
 NOT_BUILT = {
@@ -121,7 +122,7 @@ def part_machine(name):
     print(f"cross: {name} ({words}): {len(programs)} programs", flush=True)
     quiet(f"{WORK}/{name}.log",
           [*MAKE, "-k", f"V={name}", f"BUILD={WORK}", f"CC={CLANG} --target={triple}", f"AR={triple}-ar",
-           f"FLAGS_{name}={FLAGS}", "LIBS=", "FAST_LINK=-static", f"LIBRARY={library}", f"BESIDE={library}",
+           f"FLAGS_{name}={FLAGS}{WIDE if '32' in words else ''}", "LIBS=", "FAST_LINK=-static", f"LIBRARY={library}", f"BESIDE={library}",
            *(f"{b}/{path}" for path in programs)], f"{name}: phi or a test does not compile")
     env = {k: v for k, v in os.environ.items() if not run_tests.HIDDEN.match(k)}
     env["PHI_SEEDS"] = "10"  # every seed runs under the sanitizers
