@@ -34,7 +34,7 @@ MACHINES = {  # name: the words of compiler and binutils, the emulator, what the
     "armv7": ("arm-linux-gnueabihf", "qemu-arm", "32 bits, little-endian"),
 }
 ROOMS = "base text model wire codecs log persist loop agent features formats orchestrate record config".split()
-TIMEOUT = 300  # seconds of one program; the emulator and a busy machine slow it by a factor of 20
+TIMEOUT = 600  # seconds of one program; the emulator and a busy machine slow it by a factor of 20
 # clang warns of long literals in several pieces and of CHECK(!"words"); tests have both.
 FLAGS = "-O1 -DPHI_NO_CURL -Wno-string-concatenation -Wno-string-conversion"
 WIDE = " -D_FILE_OFFSET_BITS=64"  # which the headers define themselves (amalgamate.py)
