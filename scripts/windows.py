@@ -43,8 +43,8 @@ COMMON = ["-D_WIN32_WINNT=0x0A00", "-DCURL_STATICLIB", "-DPHI__FN=", "-DPHI__TES
           "-Itests"]
 FLAGS_SRC = ["-std=c99", "-O1", "-g1", "-DPHI__SEGMENT_BYTES=512"]
 # GNU: with the names of POSIX that the C library has. Its types have other sizes, and its isnan converts to float.
-FLAGS_TEST = ["-std=gnu99", "-O0", "-g1", "-Wno-conversion", "-Wno-float-conversion", "-include", "tests/support/posix_on_windows.h", "-isystem",
-              "tests/support/windows"]
+FLAGS_TEST = ["-std=gnu99", "-O0", "-g1", "-Wno-conversion", "-Wno-float-conversion", "-include",
+              "tests/support/posix_on_windows.h", "-isystem", "tests/support/windows"]
 LIBS = ["-lws2_32", "-lbcrypt", "-lcrypt32", "-lsecur32", "-liphlpapi", "-ladvapi32", "-lnormaliz", "-lm", "-lpthread"]
 CURL_OFF = ("BUILD_CURL_EXE BUILD_SHARED_LIBS BUILD_LIBCURL_DOCS BUILD_MISC_DOCS ENABLE_CURL_MANUAL BUILD_TESTING "
             "BUILD_EXAMPLES CURL_USE_LIBPSL CURL_USE_LIBSSH2 CURL_ZLIB CURL_BROTLI CURL_ZSTD USE_NGHTTP2 USE_LIBIDN2 "
@@ -256,8 +256,8 @@ def wine_environment(launcher):
     env.update(WINEDEBUG="-all", PHI_LAUNCHER=str(launcher.port), PYTHONDONTWRITEBYTECODE="1")
     env.setdefault("WINEPREFIX", f"{ROOT}/{WORK}/wine")
     env.setdefault("PYTHON", sys.executable)
-    # No questions about other runtimes, and no menus.
-    env["WINEDLLOVERRIDES"] = "mscoree,mshtml=;winemenubuilder.exe=d"
+    # No questions about other runtimes, no menus, and no debugger for a program that crashes.
+    env["WINEDLLOVERRIDES"] = "mscoree,mshtml=;winemenubuilder.exe,winedbg.exe=d"
     if not os.path.exists(env["WINEPREFIX"] + "/system.reg"):
         print(f"windows: Wine makes its prefix {os.path.relpath(env['WINEPREFIX'], ROOT)}")
         os.makedirs(env["WINEPREFIX"], exist_ok=True)

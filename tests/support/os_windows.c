@@ -34,13 +34,22 @@ static void os__ignore(const wchar_t *a, const wchar_t *b, const wchar_t *c, uns
     (void)more;
 }
 
-/* A crash ends the program with its code, without a dialog or a debugger. */
+static LONG WINAPI os__crash(EXCEPTION_POINTERS *what) {
+    printf("crashed: exception %lx at %p\n", (unsigned long)what->ExceptionRecord->ExceptionCode,
+           what->ExceptionRecord->ExceptionAddress);
+    (void)fflush(stdout);
+    TerminateProcess(GetCurrentProcess(), 3);
+    return EXCEPTION_EXECUTE_HANDLER;
+}
+
+/* A crash ends the program, without a dialog or a debugger. */
 void test_os_begin(void) {
     _fmode = _O_BINARY;
     (void)_setmode(1, _O_BINARY);
     (void)_setmode(2, _O_BINARY);
     (void)setvbuf(stdout, NULL, _IOFBF, 1 << 12);
     (void)_set_invalid_parameter_handler(os__ignore);
+    (void)SetUnhandledExceptionFilter(os__crash);
     (void)SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
 }
 
