@@ -36,6 +36,9 @@
 #define _GNU_SOURCE 1
 #endif
 #endif
+#if defined(__linux__) && !defined(_FEATURES_H) && !defined(_FILE_OFFSET_BITS)
+#define _FILE_OFFSET_BITS 64 /* 32-bit glibc: else readdir and stat fail on large numbers */
+#endif
 #if defined(__APPLE__) && !defined(_DARWIN_C_SOURCE)
 #define _DARWIN_C_SOURCE 1
 #endif
@@ -296,11 +299,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x67b6c684
+#if PHI__PUB_PHI_TOOLS_1 != 0x64fde703
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x67b6c684
+#define PHI__PUB_PHI_TOOLS_1 0x64fde703
 
 #ifdef __cplusplus
 extern "C" {
@@ -2246,6 +2249,11 @@ typedef struct phi_permissions_desc {
     /* absolute path; copied (default: unknown, so only "~" means the home directory) */
     const char *home;
     const char *shell_tools; /* a pattern of names; copied (default "bash") */
+    /* A pattern of those shell_tools whose lines are PowerShell; copied. A line of plain commands
+       (Get-ChildItem src, Get-Content a.txt | Select-Object -First 5) is judged by the rules on its
+       commands, each under its full name. All other lines cannot be read with certainty (default:
+       all of shell_tools if the tool `bash` runs PowerShell here, else none) */
+    const char *powershell_tools;
     /* The host's scripts and configuration. Even if a rule allows the call, phi asks before such a
        file is written, and before a command copies, moves or removes such a file or a directory
        that contains one. Relative paths are in the workspace. NULL-ended; copied (default: none) */
@@ -7718,11 +7726,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0x2f7f3706
+#if PHI__IMP_SYSTEM != 0xb4dc3057
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0x2f7f3706
+#define PHI__IMP_SYSTEM 0xb4dc3057
 
 /* ---- src/system/channel_in.h ---- */
 
@@ -9253,8 +9261,7 @@ PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, co
     if (error != 0) return phi__files_refused(error, words);
     size_t root = phi__windows_root(r->rest);
     if (base != NULL && r->rest[0] == '/' &&
-        (!phi__path_begins(r->out, r->rest, root) ||
-         (r->out[root] != '\0' && r->out[root] != '/')))
+        (!phi__path_begins(r->out, r->rest, root) || (r->out[root] != '\0' && r->out[root] != '/')))
         r->links = PHI__RESOLVE_AS_TEXT;
     r->out[0] = '\0';
     r->at = strlen(r->rest);
@@ -9270,9 +9277,9 @@ static int phi__path_try(const phi__resolve *r, bool follow, HANDLE *out) {
     *out = INVALID_HANDLE_VALUE;
     int error = phi__wide_resolved(part, wide);
     if (error != 0) return error;
-    *out = CreateFileW(wide, FILE_READ_ATTRIBUTES, PHI__SYSTEM_SHARE, NULL, OPEN_EXISTING,
-                       FILE_FLAG_BACKUP_SEMANTICS | (follow ? 0 : FILE_FLAG_OPEN_REPARSE_POINT),
-                       NULL);
+    *out =
+        CreateFileW(wide, FILE_READ_ATTRIBUTES, PHI__SYSTEM_SHARE, NULL, OPEN_EXISTING,
+                    FILE_FLAG_BACKUP_SEMANTICS | (follow ? 0 : FILE_FLAG_OPEN_REPARSE_POINT), NULL);
     return *out != INVALID_HANDLE_VALUE ? 0 : (int)GetLastError();
 }
 
@@ -9614,9 +9621,9 @@ static int phi__files_begin_replace(phi__file *file) {
     how.attributes = FILE_ATTRIBUTE_NORMAL;
     if (error == 0) {
         if (GetFileInformationByHandleEx(old, FileBasicInfo, &info, sizeof info))
-            how.attributes = info.FileAttributes &
-                             (FILE_ATTRIBUTE_HIDDEN | FILE_ATTRIBUTE_SYSTEM |
-                              FILE_ATTRIBUTE_ARCHIVE | FILE_ATTRIBUTE_NOT_CONTENT_INDEXED);
+            how.attributes =
+                info.FileAttributes & (FILE_ATTRIBUTE_HIDDEN | FILE_ATTRIBUTE_SYSTEM |
+                                       FILE_ATTRIBUTE_ARCHIVE | FILE_ATTRIBUTE_NOT_CONTENT_INDEXED);
         error = phi__nt_check(old, false, &plain);
         if (error == 0) error = phi__files_rights(file->memory, old, &rights, &bytes);
         (void)CloseHandle(old);
@@ -9680,8 +9687,7 @@ static int phi__way_enter(phi__way *way, phi_str name) {
     int error = phi__exact_part(way->dir, name, &how, &next);
     if (error != 0) return error;
     error = phi__final_path(next, final);
-    if (error == 0 &&
-        !phi__same_path(final, strlen(final), way->path, way->at + name.len))
+    if (error == 0 && !phi__same_path(final, strlen(final), way->path, way->at + name.len))
         error = PHI__EXACT_LINK;
     if (error != 0) {
         (void)CloseHandle(next);
@@ -9692,7 +9698,7 @@ static int phi__way_enter(phi__way *way, phi_str name) {
     return 0;
 }
 
-static int phi__way_begin(phi__way *way) {
+static int phi__way_root(phi__way *way) {
     char root[PHI__PATH_BYTES];
     size_t n = phi__windows_root(way->path);
     if (strlen(way->path) < n || n >= sizeof root) return PHI__PATH_RELATIVE;
@@ -9706,7 +9712,7 @@ static int phi__way_begin(phi__way *way) {
 }
 
 PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words *words) {
-    int error = way->open ? 0 : phi__way_begin(way);
+    int error = way->open ? 0 : phi__way_root(way);
     while (error == 0) {
         const char *part = way->path + way->at, *slash = strchr(part, '/');
         if (slash == NULL) return PHI_OK;
@@ -24979,11 +24985,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_ORCHESTRATE */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x4bc0e2b1
+#if PHI__IMP_CONFIG != 0xae006124
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x4bc0e2b1
+#define PHI__IMP_CONFIG 0xae006124
 
 /* ---- src/config/config_in.h ---- */
 
@@ -26224,10 +26230,9 @@ static phi_status phi__cfg_store_check(phi_arena *arena, phi_str id, bool *fits)
 
 /* Splits "dir/name.jsonl" into a directory and a name. Without that ending, the name is empty. */
 static void phi__cfg_store_split(phi_str path, phi_str *directory, phi_str *name) {
-    size_t at = path.len;
-    while (at > 0 && path.at[at - 1] != '/') at--;
-    *directory = at > 1 ? phi__str(path.at, at - 1) : at == 1 ? PHI__LIT("/") : PHI__LIT(".");
-    *name = phi__str(path.at + at, path.len - at);
+    *directory = phi__path_directory(path);
+    if (directory->len == 0) *directory = PHI__LIT(".");
+    *name = phi__path_name(path);
     if (name->len > 6 && memcmp(name->at + name->len - 6, ".jsonl", 6) == 0)
         name->len -= 6;
     else
@@ -26580,10 +26585,8 @@ struct phi_agents {
 
 static bool phi__agents_directory(phi_agents *a) {
     const char *path = phi__load_path(a->maker.ground.config);
-    size_t at = path != NULL ? strlen(path) : 0;
-    phi_str out = PHI__LIT(".");
-    while (at > 0 && path[at - 1] != '/') at--;
-    if (at > 0) out = phi__str(path, at > 1 ? at - 1 : 1);
+    phi_str out = path != NULL ? phi__path_directory(phi_str_of(path)) : PHI__LIT("");
+    if (out.len == 0) out = PHI__LIT(".");
     if (!phi__arena_str(&a->arena, out, &out)) return false;
     a->maker.ground.directory = out.at;
     return true;
@@ -28542,7 +28545,7 @@ static phi_config_format phi__load_format_of(const char *extension) {
 static bool phi__load_format(phi_config *config, bool is_file) {
     /* The extension with its dot, or "". */
     const char *path = config->path;
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *name = phi__path_name(phi_str_of(path)).at;
     const char *dot = strrchr(name, '.');
     const char *extension = dot != NULL && dot != name && dot[1] != '\0' ? dot : "";
     char line[200];
@@ -29981,12 +29984,12 @@ PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, 
 
 PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const char *path) {
     size_t n = strlen(directory), m = strlen(path);
-    if (path[0] == '/' || n == 0 || strcmp(directory, ".") == 0) n = 0;
+    if (phi__path_absolute(phi_str_of(path)) || n == 0 || strcmp(directory, ".") == 0) n = 0;
     if (n > 0 && strcmp(path, ".") == 0) m = 0;
     char *at = phi__arena_bytes(arena, phi__add(phi__add(n, m), 2));
     if (at == NULL) return NULL;
     memcpy(at, directory, n);
-    if (n > 0 && m > 0 && directory[n - 1] != '/') at[n++] = '/';
+    if (n > 0 && m > 0 && !phi__path_is_slash(directory[n - 1])) at[n++] = '/';
     memcpy(at + n, path, m);
     at[n + m] = '\0';
     return at;
@@ -32537,7 +32540,7 @@ static void phi__put_profile(phi__cfg_write *w, phi_json *agent) {
 static const char *phi__put_workspace(phi__cfg_write *w) {
     const char *path = w->desc->workspace, *out = NULL;
     if (path == NULL || strcmp(path, ".") == 0) return NULL;
-    if (path[0] == '/') return path;
+    if (phi__path_absolute(phi_str_of(path))) return path;
     w->no_memory |= phi__cfg_resolve(w->arena, path, &out, NULL, 0) == PHI_NO_MEMORY;
     return out != NULL ? out : path;
 }
@@ -32684,11 +32687,11 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 #endif /* PHI__IMP_CONFIG */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x732b3c36
+#if PHI__IMP_TOOLS != 0xa92460d5
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x732b3c36
+#define PHI__IMP_TOOLS 0xa92460d5
 
 /* ---- src/tools/tools_in.h ---- */
 
@@ -34456,19 +34459,19 @@ PHI__FN void phi__ignored_free(phi__ignored *ignored) {
 PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place) {
     if (ignored->path.len == 0) {
         phi__buf_text(&ignored->path, place);
-        if (strcmp(place, "/") != 0) phi__buf_char(&ignored->path, '/');
+        if (place[0] == '\0' || place[strlen(place) - 1] != '/') phi__buf_char(&ignored->path, '/');
         if (ignored->path.failed) return PHI_NO_MEMORY;
         ignored->root = ignored->path.len;
         return PHI_BUSY;
     }
-    size_t len = strlen(place);
-    size_t from = ignored->count > 0 ? ignored->levels[ignored->count - 1].from : 0;
+    size_t len = strlen(place), root = phi__path_root(place);
+    size_t from = ignored->count > 0 ? ignored->levels[ignored->count - 1].from : root - 1;
     while (from < len && place[from] != '/') from++;
-    if (from >= len || len == 1) return PHI_OK;
+    if (from >= len || len <= root) return PHI_OK;
     phi__ignored_level *level = phi__ignored_push(ignored, from + 1);
     ignored->above = ignored->count;
     if (level == NULL) return PHI_NO_MEMORY;
-    phi__fd dir = phi__walk_open_path(phi__str(place, phi__max(from, 1)));
+    phi__fd dir = phi__walk_open_path(phi__str(place, phi__max(from, root)));
     if (dir < 0) return PHI_BUSY;
     phi_status status = phi__ignored_fill(ignored, level, dir);
     phi__walk_close(dir);
@@ -35009,10 +35012,10 @@ static void phi__ls_write(phi__list_run *list, phi_str relative) {
     size_t n = strlen(list->path);
     if (out->len > 0) phi__buf_char(out, '\n');
     size_t from = out->len;
-    while (n > 1 && list->path[n - 1] == '/') n--;
+    while (n > 1 && phi__path_is_slash(list->path[n - 1])) n--;
     if (n > 1 || list->path[0] != '.') {
         phi__buf_add(out, list->path, n);
-        if (list->path[n - 1] != '/') phi__buf_char(out, '/');
+        if (!phi__path_is_slash(list->path[n - 1])) phi__buf_char(out, '/');
     }
     phi__utf8_repair(out, relative);
     if (!out->failed) out->len = from + phi__words_clean_line(out->at + from, out->len - from);
@@ -35310,7 +35313,6 @@ static void phi__rf_carry(phi__read *read, size_t from, size_t n) {
 /* ---- images, documents, audio ---- */
 
 static phi_flow phi__rf_media_end(phi__read *read) {
-    const char *slash = strrchr(read->path, '/');
     phi__buf details;
     if (read->out.len == 0) /* providers refuse a block without data */
         return phi__job_fail(&read->job, "Cannot read %s: the %s is empty", read->path,
@@ -35320,7 +35322,7 @@ static phi_flow phi__rf_media_end(phi__read *read) {
     content.data = phi__buf_str(&read->out);
     content.mime_type = phi_str_of(read->type->mime_type);
     if (content.kind == PHI_CONTENT_DOCUMENT)
-        content.name = phi_str_of(slash != NULL ? slash + 1 : read->path);
+        content.name = phi__path_name(phi_str_of(read->path));
     phi__buf_init(&details, read->job.memory);
     phi__rf_details(read, &details);
     if (details.failed)
@@ -38345,7 +38347,8 @@ static bool phi__own_name(phi__search *search, phi_str path) {
     phi__buf_clear(&own->name);
     if (strcmp(search->path, ".") != 0) {
         phi__buf_add(&own->name, search->path, n);
-        if (path.len > 0 && search->path[n - 1] != '/') phi__buf_char(&own->name, '/');
+        if (path.len > 0 && !phi__path_is_slash(search->path[n - 1]))
+            phi__buf_char(&own->name, '/');
     }
     phi__buf_add_str(&own->name, path);
     phi__buf_char(&own->name, '\0');
@@ -38369,8 +38372,9 @@ static phi_status phi__own_entry(phi__search *search, size_t *units) {
         phi_str name = phi__buf_str(&own->name);
         size_t n = workspace != NULL ? strlen(workspace) : 0, rules = own->include.count;
         while (phi__str_starts(name, "./")) name = phi__str_from(name, 2);
-        if (n > 0 && workspace[0] == '/' && phi__str_starts(name, workspace) &&
-            (workspace[n - 1] == '/' || name.at[n++] == '/'))
+        if (n > 0 && phi__path_absolute(phi_str_of(workspace)) &&
+            phi__str_starts(name, workspace) &&
+            (phi__path_is_slash(workspace[n - 1]) || phi__path_is_slash(name.at[n++])))
             name = phi__str_from(name, n);
         said = phi__ignore_says(&own->include, name, directory, &rules, units);
         out = said == PHI__IGNORE_IN ||
@@ -39351,8 +39355,8 @@ static phi_status phi__skill_go(phi__skill_file *file) {
         return PHI_NOT_FOUND;
     /* The name is the last part of the path. For "." and "..", it is the last part of the resolved
        path. */
-    while (path.len > 1 && path.at[path.len - 1] == '/') path.len--;
-    file->name = phi__glob_name(path);
+    while (path.len > 1 && phi__path_is_slash(path.at[path.len - 1])) path.len--;
+    file->name = phi__path_name(path);
     if (file->name.len == 0 || phi__str_is(file->name, ".") || phi__str_is(file->name, ".."))
         file->name = phi__glob_name(phi_str_of(file->base));
     if (phi__utf8_valid(file->name) != file->name.len) {
@@ -40248,11 +40252,11 @@ PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x46e3d9e7
+#if PHI__IMP_PERMISSIONS != 0xa76db477
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x46e3d9e7
+#define PHI__IMP_PERMISSIONS 0xa76db477
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -40387,6 +40391,10 @@ typedef struct phi__shell {
 /* Parses a line into `out`. The words point into the arena. Returns PHI_OK or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *out);
 
+/* Fills `out` with the commands of a line of PowerShell, if all of them are plain commands that
+   read: see powershell.c. Else `unknown` is set, and the list is empty. PHI_OK or PHI_NO_MEMORY. */
+PHI__FN phi_status phi__ps_parse(phi_arena *arena, phi_str line, phi__shell *out);
+
 /* ---- between the files of the parser ---- */
 
 /* Adds the commands of a line to `out`. `around` is the command that runs the line; NULL: none. */
@@ -40438,7 +40446,7 @@ struct phi_permissions {
     phi_permission_rules rules;
     phi_permission_rule guards[PHI__CHECK_GUARDS]; /* rules on protected paths, after all others */
     size_t guard_count;
-    const char *workspace, *home, *shell_tools;
+    const char *workspace, *home, *shell_tools, *powershell_tools;
     phi_hook_fn ask_fn, hook_fn;
     void *user_data;
     phi__buf why;
@@ -40596,6 +40604,11 @@ PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out);
         PHI__MODE_PLAIN("node|npm|python|python3|gcc|clang|make|cmake --version"),                 \
         PHI__MODE_PLAIN("exit *"), PHI__MODE_KNOWN("test|[[] *", "-v -R"),                         \
         PHI__MODE_READS("ls|cat|head|tail|wc|nl|tac|stat|du|cmp|comm|cut|tr *", NULL),             \
+        PHI__MODE_READS("Get-ChildItem|Get-Item|Test-Path|Resolve-Path *", NULL),                  \
+        PHI__MODE_READS("Get-Content|Get-FileHash|Select-String *", NULL),                         \
+        PHI__MODE_PLAIN("Get-Location|Get-Date|Write-Output|Write-Host *"),                        \
+        PHI__MODE_PLAIN("Select-Object|Sort-Object|Measure-Object|Get-Unique *"),                  \
+        PHI__MODE_PLAIN("Format-Table|Format-List|Out-String *"),                                  \
         PHI__MODE_READS("rev|column|paste|fold|realpath|readlink|od|hexdump *", NULL),             \
         PHI__MODE_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                       \
         PHI__MODE_READS("diff *", "-l --paginate --fr* --to*"),                                    \
@@ -40898,7 +40911,11 @@ static phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scra
         !phi_json_is(phi_json_get(root, "command"), PHI_JSON_STRING))
         return phi__check_part_now(&checking, false);
     phi__shell shell;
-    status = phi__wrap_parse(scratch, phi_json_str(phi_json_get(root, "command"), ""), &shell);
+    phi_str line = phi_json_str(phi_json_get(root, "command"), "");
+    bool powershell = permissions->powershell_tools != NULL &&
+                      phi__among(tool_name, permissions->powershell_tools);
+    status =
+        powershell ? phi__ps_parse(scratch, line, &shell) : phi__wrap_parse(scratch, line, &shell);
     checking.subject.shell = &shell;
     if (status == PHI_OK) status = phi__check_commands(&checking, &shell);
     if (status != PHI_OK || shell.unknown == NULL) return status;
@@ -41068,8 +41085,8 @@ static phi_status phi__always_command(phi__always *a, phi__subject *subject) {
 static bool phi__always_path(const phi__always *a, phi_str path, bool kind, const char **out) {
     phi__buf words;
     size_t n = path.len;
-    while (kind && n > 0 && path.at[n - 1] != '/') n--;
-    if (path.len > 0 && (strchr("/~$", path.at[0]) != NULL ||
+    while (kind && n > 0 && !phi__path_is_slash(path.at[n - 1])) n--;
+    if (path.len > 0 && (strchr("~$", path.at[0]) != NULL || phi__path_absolute(path) ||
                          phi__str_find(path, 0, "..") != SIZE_MAX)) { /* may be outside */
         kind = false;
         n = path.len;
@@ -41225,10 +41242,10 @@ static bool phi__perm_guard(phi_permissions *p, const char *const *paths) {
     /* Protects the directories that contain a file, too: moving such a directory moves the file. */
     for (size_t i = 0; paths[i] != NULL; i++) {
         phi_str path = phi_str_of(paths[i]);
-        bool absolute = path.len > 0 && (path.at[0] == '/' || path.at[0] == '~');
+        bool absolute = phi__path_absolute(path) || (path.len > 0 && path.at[0] == '~');
         while (path.len > 0) {
-            while (path.len > 0 && path.at[path.len - 1] != '/') path.len--;
-            while (path.len > 0 && path.at[path.len - 1] == '/') path.len--;
+            while (path.len > 0 && !phi__path_is_slash(path.at[path.len - 1])) path.len--;
+            while (path.len > 0 && phi__path_is_slash(path.at[path.len - 1])) path.len--;
             if (path.len > 0) phi__perm_path(&all, path);
         }
         if (!absolute) phi__perm_path(&all, phi__str(".", 1));
@@ -41407,9 +41424,9 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     phi_memory memory;
     phi_permissions_desc desc = PHI_ZERO;
     if (given != NULL) desc = *given;
-    if (desc.workspace != NULL && desc.workspace[0] != '/')
+    if (desc.workspace != NULL && !phi__path_absolute(phi_str_of(desc.workspace)))
         return phi__perm_refuse(error, PHI_BAD_ARG, "workspace: expected an absolute path");
-    if (desc.home != NULL && desc.home[0] != '/')
+    if (desc.home != NULL && !phi__path_absolute(phi_str_of(desc.home)))
         return phi__perm_refuse(error, PHI_BAD_ARG, "home: expected an absolute path");
     phi_memory_init(&memory, &desc.allocator, 0);
     p = (phi_permissions *)phi__alloc(&memory, sizeof *p);
@@ -41422,12 +41439,20 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     p->workspace = desc.workspace;
     p->home = desc.home;
     p->shell_tools = desc.shell_tools != NULL ? desc.shell_tools : "bash";
+    p->powershell_tools = desc.powershell_tools;
+#ifndef PHI_NO_PROCESS
+    phi__shell_program program;
+    phi__shell_find(&program);
+    if (desc.powershell_tools == NULL && program.powershell) p->powershell_tools = p->shell_tools;
+#endif
     p->ask_fn = desc.ask_fn;
     p->hook_fn = desc.hook_fn;
     p->user_data = desc.user_data;
     if (desc.rules == NULL) desc.rules = phi_permissions_mode(PHI_PERMISSION_MODE_DEFAULT);
     if (!phi__keep_text(&p->arena, &p->workspace) || !phi__keep_text(&p->arena, &p->home) ||
-        !phi__keep_text(&p->arena, &p->shell_tools) || !phi__perm_guard(p, desc.protected_paths) ||
+        !phi__keep_text(&p->arena, &p->shell_tools) ||
+        !phi__keep_text(&p->arena, &p->powershell_tools) ||
+        !phi__perm_guard(p, desc.protected_paths) ||
         phi__perm_use(p, desc.rules, p->guards, p->guard_count) != PHI_OK) {
         phi_permissions_free(p);
         return phi__perm_refuse(error, PHI_NO_MEMORY, "no memory");
@@ -41501,6 +41526,273 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
 #undef PHI__MODE_SECRET_FILES
 #undef PHI__MODE_SECRETS
 
+/* ---- src/permissions/powershell.c ---- */
+
+/* powershell.c - reads a line of PowerShell, if it is a list of plain commands that only read.
+
+   A command is plain if the table below has it, and all its words are plain: no variables,
+   expressions, script blocks, redirections or escapes. A line with any other part is not read at
+   all, and a host is asked about it. The line may have several commands after newlines or
+   semicolons, and pipes into commands that only choose, sort or count.
+
+   Words get slashes for backslashes, so that the rules find their paths. A word that Windows could
+   take for another file than its text says is not plain: C:x, x::$DATA, LONGNA~1, x. */
+
+typedef enum phi__ps_sort {
+    PHI__PS_LISTS,    /* words are paths; patterns find only names */
+    PHI__PS_READS,    /* words are paths of files whose texts it gives */
+    PHI__PS_SEARCHES, /* reads, or searches the texts that a pipe brings */
+    PHI__PS_PRINTS,   /* words are texts */
+    PHI__PS_RUNS,     /* another program, with the rules for its words */
+    PHI__PS_FILTERS   /* only after a pipe; words are names of properties */
+} phi__ps_sort;
+
+typedef struct phi__ps_command {
+    const char *name;       /* as the rules have it */
+    const char *names;      /* a pattern of its names in small letters */
+    const char *parameters; /* a pattern of its parameters in small letters */
+    phi__ps_sort sort;
+} phi__ps_command;
+
+static const phi__ps_command phi__ps_commands[] = {
+    {"Get-ChildItem", "get-childitem|gci|ls|dir",
+     "path|literalpath|filter|include|exclude|recurse|depth|force|name|file|directory|hidden",
+     PHI__PS_LISTS},
+    {"Get-Item", "get-item|gi", "path|literalpath|force", PHI__PS_LISTS},
+    {"Test-Path", "test-path", "path|literalpath|pathtype", PHI__PS_LISTS},
+    {"Resolve-Path", "resolve-path|rvpa", "path|literalpath|relative", PHI__PS_LISTS},
+    {"Get-Content", "get-content|gc|cat|type",
+     "path|literalpath|totalcount|head|first|tail|last|raw|encoding", PHI__PS_READS},
+    {"Get-FileHash", "get-filehash", "path|literalpath|algorithm", PHI__PS_READS},
+    {"Select-String", "select-string|sls",
+     "pattern|path|literalpath|simplematch|casesensitive|notmatch|allmatches|quiet|list|context",
+     PHI__PS_SEARCHES},
+    {"Get-Location", "get-location|gl|pwd", "", PHI__PS_PRINTS},
+    {"Get-Date", "get-date", "format|uformat|asutc", PHI__PS_PRINTS},
+    {"Write-Output", "write-output|echo|write", "noenumerate", PHI__PS_PRINTS},
+    {"Write-Host", "write-host", "nonewline|foregroundcolor|backgroundcolor", PHI__PS_PRINTS},
+    {"git", "git|git.exe", "", PHI__PS_RUNS},
+    {"Select-Object", "select-object|select",
+     "first|last|skip|skiplast|index|unique|property|expandproperty|excludeproperty",
+     PHI__PS_FILTERS},
+    {"Sort-Object", "sort-object|sort", "property|descending|unique|casesensitive|top|bottom",
+     PHI__PS_FILTERS},
+    {"Measure-Object", "measure-object|measure",
+     "property|line|word|character|sum|average|minimum|maximum", PHI__PS_FILTERS},
+    {"Get-Unique", "get-unique|gu", "", PHI__PS_FILTERS},
+    {"Format-Table", "format-table|ft", "property|autosize|wrap|hidetableheaders", PHI__PS_FILTERS},
+    {"Format-List", "format-list|fl", "property", PHI__PS_FILTERS},
+    {"Out-String", "out-string", "width|stream|nonewline", PHI__PS_FILTERS}};
+
+typedef struct phi__ps {
+    phi_arena *arena;
+    phi__shell *out;
+    phi_str line;
+    size_t at;
+    bool lost; /* an allocation failed */
+} phi__ps;
+
+/* ---- words ---- */
+
+static bool phi__ps_blank(char c) { return c == ' ' || c == '\t'; }
+
+static bool phi__ps_ends(char c) { return c == ';' || c == '\n' || c == '\r' || c == '|'; }
+
+static bool phi__ps_holds(phi_str text, const char *chars) {
+    for (size_t i = 0; i < text.len; i++)
+        if (strchr(chars, text.at[i]) != NULL) return true;
+    return false;
+}
+
+/* True if a part of a path ends in a dot or a blank, which Windows ignores. */
+static bool phi__ps_ends_oddly(phi_str path) {
+    size_t from = 0;
+    for (size_t i = 0; i <= path.len; i++) {
+        if (i < path.len && strchr("/\\", path.at[i]) == NULL) continue;
+        phi_str part = phi__str(path.at + from, i - from);
+        from = i + 1;
+        if (part.len > 0 && strchr(". ", part.at[part.len - 1]) != NULL &&
+            !phi__str_is(part, ".") && !phi__str_is(part, ".."))
+            return true;
+    }
+    return false;
+}
+
+/* True if Windows takes the text for the path that it spells. */
+static bool phi__ps_path(phi_str text) {
+    size_t home =
+        phi__str_is(text, "~") || phi__str_starts(text, "~/") || phi__str_starts(text, "~\\") ? 1
+                                                                                              : 0;
+    return text.len > 0 && !phi__ps_holds(phi__str_from(text, home), "~:\"<>|,'{}()&;@#%^!") &&
+           !phi__ps_ends_oddly(text);
+}
+
+/* Reads a word. False: it is not plain. `quoted` says if it is in quotes. */
+static bool phi__ps_word(phi__ps *p, phi_str *text, bool *quoted) {
+    phi_str line = p->line;
+    char quote = line.at[p->at];
+    *quoted = quote == '\'' || quote == '"';
+    size_t from = *quoted ? ++p->at : p->at;
+    while (p->at < line.len) {
+        char c = line.at[p->at];
+        if (*quoted
+                ? c == quote || c == '\n' || c == '\r' || (quote == '"' && (c == '$' || c == '`'))
+                : !phi__is_alnum(c) && strchr("-_./\\+=,*?~:", c) == NULL)
+            break;
+        p->at++;
+    }
+    *text = phi__str(line.at + from, p->at - from);
+    if (*quoted && (p->at == line.len || line.at[p->at++] != quote)) return false;
+    /* a comma makes a list of words, in which PowerShell also takes blanks */
+    return (*quoted || text->len > 0) &&
+           (p->at == line.len || phi__ps_blank(line.at[p->at]) || phi__ps_ends(line.at[p->at]));
+}
+
+static const phi__ps_command *phi__ps_named(phi_str name) {
+    char lower[24];
+    if (name.len > sizeof lower) return NULL;
+    for (size_t i = 0; i < name.len; i++)
+        lower[i] = name.at[i] >= 'A' && name.at[i] <= 'Z' ? (char)(name.at[i] + 32) : name.at[i];
+    for (size_t i = 0; i < PHI__COUNT(phi__ps_commands); i++)
+        if (phi__among(phi__str(lower, name.len), phi__ps_commands[i].names))
+            return &phi__ps_commands[i];
+    return NULL;
+}
+
+/* True if the text is a parameter of the command: a dash and its whole name. */
+static bool phi__ps_parameter(const phi__ps_command *command, phi_str text) {
+    char lower[24];
+    if (text.len < 2 || text.len > sizeof lower) return false;
+    for (size_t i = 1; i < text.len; i++)
+        lower[i - 1] =
+            text.at[i] >= 'A' && text.at[i] <= 'Z' ? (char)(text.at[i] + 32) : text.at[i];
+    return phi__among(phi__str(lower, text.len - 1), command->parameters);
+}
+
+/* True if the command takes the word for what its text says. `pattern`: the text to search for. */
+static bool phi__ps_fits(const phi__ps_command *command, phi_str text, bool quoted, bool pattern) {
+    bool option = !quoted && text.len > 0 && text.at[0] == '-';
+    switch (command->sort) {
+    case PHI__PS_LISTS:
+        return option ? phi__ps_parameter(command, text)
+                      : phi__ps_path(text) && !phi__ps_holds(text, "[]");
+    case PHI__PS_READS:
+    case PHI__PS_SEARCHES:
+        if (option) return phi__ps_parameter(command, text);
+        return pattern || (phi__ps_path(text) && !phi__ps_holds(text, "*?[]"));
+    case PHI__PS_PRINTS:
+        return option ? phi__ps_parameter(command, text) : quoted || !phi__ps_holds(text, ",*?~:");
+    case PHI__PS_RUNS: /* PowerShell divides "-a.b", and drops or changes some words in quotes */
+        return phi__ps_path(text) && !phi__ps_holds(text, "*?[]") &&
+               (text.at[0] != '-' || !phi__ps_holds(text, ". ")) && text.at[text.len - 1] != '\\';
+    case PHI__PS_FILTERS:
+        return option ? phi__ps_parameter(command, text) : !phi__ps_holds(text, "\\/~:{}");
+    }
+    return false;
+}
+
+/* ---- commands ---- */
+
+/* Adds a word to the command. A path gets slashes for its backslashes. */
+static bool phi__ps_add(phi__ps *p, phi__sh_command *c, phi_str text, bool path) {
+    phi__sh_word *words = (phi__sh_word *)phi__sh_room(p->arena, c->words, c->count, sizeof *words);
+    phi__sh_word word = PHI_ZERO;
+    char *copy = (char *)phi_arena_alloc(p->arena, text.len + 1);
+    p->lost = p->lost || words == NULL || copy == NULL;
+    if (p->lost) return false;
+    for (size_t i = 0; i < text.len; i++) copy[i] = text.at[i] == '\\' && path ? '/' : text.at[i];
+    copy[text.len] = '\0';
+    word.text = phi__str(copy, text.len);
+    word.known = true;
+    c->words = words;
+    c->words[c->count++] = word;
+    return ++p->out->words <= PHI__SH_WORDS_MOST;
+}
+
+/* Reads one command. `from` is the first command of its pipe; NULL: this is the first. */
+static bool phi__ps_read(phi__ps *p, const phi__ps_command *from, const phi__ps_command **command) {
+    phi__sh_command c = PHI_ZERO;
+    phi_str text;
+    bool quoted, searched = false, valued = false;
+    if (!phi__ps_word(p, &text, &quoted) || quoted) return false;
+    *command = phi__ps_named(text);
+    if (*command == NULL || !phi__ps_add(p, &c, phi_str_of((*command)->name), false)) return false;
+    phi__ps_sort sort = (*command)->sort;
+    /* Objects of files bring a search the texts of these files. */
+    bool texts = from != NULL && (from->sort == PHI__PS_READS || from->sort == PHI__PS_PRINTS ||
+                                  from->sort == PHI__PS_RUNS);
+    if (from == NULL ? sort == PHI__PS_FILTERS
+                     : sort != PHI__PS_FILTERS && (sort != PHI__PS_SEARCHES || !texts))
+        return false;
+    for (;;) {
+        while (p->at < p->line.len && phi__ps_blank(p->line.at[p->at])) p->at++;
+        if (p->at == p->line.len || phi__ps_ends(p->line.at[p->at])) break;
+        if (!phi__ps_word(p, &text, &quoted)) return false;
+        bool option = !quoted && phi__str_starts(text, "-");
+        bool named = valued && sort == PHI__PS_SEARCHES; /* the value of a parameter */
+        bool pattern = sort == PHI__PS_SEARCHES && !option && !named && !searched;
+        if (sort == PHI__PS_SEARCHES && option && phi__str_is_nocase(text, "-pattern")) {
+            if (searched) return false;
+            searched = true; /* the next word is the pattern */
+            if (!phi__ps_add(p, &c, text, false)) return false;
+            while (p->at < p->line.len && phi__ps_blank(p->line.at[p->at])) p->at++;
+            if (p->at == p->line.len || phi__ps_ends(p->line.at[p->at]) ||
+                !phi__ps_word(p, &text, &quoted) || (!quoted && phi__str_starts(text, "-")))
+                return false;
+            option = named = false;
+            pattern = true;
+        }
+        if (!phi__ps_fits(*command, text, quoted, pattern)) return false;
+        if (pattern) searched = true;
+        valued = option &&
+                 (phi__str_is_nocase(text, "-path") || phi__str_is_nocase(text, "-literalpath") ||
+                  phi__str_is_nocase(text, "-context"));
+        if (!phi__ps_add(p, &c, text, !pattern && sort != PHI__PS_PRINTS)) return false;
+    }
+    c.quiet = sort != PHI__PS_RUNS;
+    if (sort == PHI__PS_RUNS && phi__reads_also(p->arena, &c) != PHI_OK) p->lost = true;
+    if (!p->lost && !phi__sh_push(p->arena, p->out, &c)) p->lost = true;
+    return !p->lost;
+}
+
+/* Reads all commands. False: the line is not plain, or memory ran out. */
+static bool phi__ps_commands_of(phi__ps *p) {
+    const phi__ps_command *from = NULL, *command;
+    for (size_t i = 0; i < p->line.len; i++) {
+        unsigned char c = (unsigned char)p->line.at[i];
+        /* PowerShell also takes dashes, quotes and blanks of other scripts for its own. */
+        if (c >= 0x7F || (c < ' ' && strchr("\t\r\n", c) == NULL) || c == '\0') return false;
+    }
+    while (p->at < p->line.len) {
+        char c = p->line.at[p->at];
+        if (phi__ps_blank(c) || (from == NULL && phi__ps_ends(c) && c != '|')) {
+            p->at++;
+            continue;
+        }
+        if (p->out->count >= PHI__SH_COMMANDS_MOST || !phi__ps_read(p, from, &command))
+            return false;
+        if (from == NULL) from = command;
+        if (p->at == p->line.len) return true;
+        bool pipe = p->line.at[p->at++] == '|';
+        if (!pipe) from = NULL;
+        if (pipe && p->at == p->line.len) return false;
+    }
+    return from == NULL; /* else a pipe leads nowhere */
+}
+
+PHI__FN phi_status phi__ps_parse(phi_arena *arena, phi_str line, phi__shell *out) {
+    phi__ps p = PHI_ZERO;
+    memset(out, 0, sizeof *out);
+    p.arena = arena;
+    p.out = out;
+    p.line = line;
+    if (line.len <= PHI__SH_BYTES_MOST && phi__ps_commands_of(&p)) return PHI_OK;
+    if (p.lost) return PHI_NO_MEMORY;
+    out->count = 0;
+    out->unknown = "PowerShell, and more than plain commands that read";
+    return PHI_OK;
+}
+
 /* ---- src/permissions/rules.c ---- */
 
 /* rules.c - decides which rules match a tool call, a command of a shell line, or its files. */
@@ -41528,13 +41820,18 @@ static void phi__paths_free(phi__subject *subject, phi__buf *text) {
 
 /* ---- the files that a call names, against the path of a rule ---- */
 
+/* Where a path is from. The names of a call are read as the system reads them, those of a pattern as
+   the user wrote them. */
+typedef enum phi__paths_from { PHI__PATHS_PATTERN, PHI__PATHS_CALL } phi__paths_from;
+
 /* Appends a path's parts, each after a slash. ".." never removes the first `root` bytes. */
-static void phi__paths_parts(phi__buf *out, phi_str path, size_t root) {
+static void phi__paths_parts(phi__buf *out, phi_str path, size_t root, phi__paths_from source) {
     size_t i = 0;
     while (i < path.len) {
         size_t from = i;
-        while (i < path.len && path.at[i] != '/') i++;
+        while (i < path.len && !phi__path_is_slash(path.at[i])) i++;
         phi_str part = phi__str(path.at + from, i - from);
+        if (source == PHI__PATHS_CALL) part = phi__path_looked_up(part);
         i++;
         if (part.len == 0 || phi__str_is(part, ".")) continue;
         if (phi__str_is(part, "..")) {
@@ -41553,33 +41850,54 @@ static size_t phi__paths_home(phi_str path) {
     static const char *const names[] = {"~", "$HOME", "${HOME}"};
     for (size_t i = 0; i < PHI__COUNT(names); i++) {
         size_t n = strlen(names[i]);
-        if (phi__str_starts(path, names[i]) && (path.len == n || path.at[n] == '/')) return n;
+        if (phi__str_starts(path, names[i]) && (path.len == n || phi__path_is_slash(path.at[n])))
+            return n;
     }
     return 0;
 }
 
+/* Appends the drive of the workspace if the path begins with a slash and names no drive. */
+static phi_str phi__paths_drive(const phi__subject *subject, phi_str path, phi__buf *out) {
+    phi_str here = phi_str_of(subject->workspace != NULL ? subject->workspace : "");
+    size_t drive = phi__path_drive(path);
+    if (drive > 0 || !phi__path_is_slash(path.at[0])) return path;
+    if (phi__path_drive(phi__str_from(path, 1)) > 0) return path; /* of a URL: "/C:/a" */
+    phi__paths_parts(out, phi__str(here.at, phi__path_drive(here)), 0, PHI__PATHS_CALL);
+    return path;
+}
+
+/* True if a path depends on the current directory of a drive: "C:a". */
+static bool phi__paths_of_drive(phi_str path) {
+    size_t drive = phi__path_drive(path);
+    return drive > 0 && !phi__path_is_slash(path.at[0]) &&
+           (path.len == drive || !phi__path_is_slash(path.at[drive]));
+}
+
 /* Appends the resolved path. It is absolute, or begins with "." if the workspace is not known, with
-   "~" if the home directory is not known, or with "^" if it is outside of both. */
-static void phi__paths_resolve(const phi__subject *subject, phi_str path, phi__buf *out) {
+   "~" if the home directory is not known, or with "^" if it is outside of both. The current
+   directory of a drive is most likely the workspace. */
+static void phi__paths_resolve(const phi__subject *subject, phi_str path, phi__paths_from from,
+                               phi__buf *out) {
     size_t home = phi__paths_home(path);
+    if (home == 0 && phi__paths_of_drive(path)) path = phi__str_from(path, phi__path_drive(path));
     if (home > 0) {
         path = phi__str_from(path, home);
         if (subject->home != NULL)
-            phi__paths_parts(out, phi_str_of(subject->home), 0);
+            phi__paths_parts(out, phi_str_of(subject->home), 0, PHI__PATHS_CALL);
         else
             phi__buf_char(out, '~');
-        phi__paths_parts(out, path, subject->home != NULL ? 0 : 1);
-    } else if (path.len > 0 && path.at[0] == '/') {
-        phi__paths_parts(out, path, 0);
+        phi__paths_parts(out, path, subject->home != NULL ? 0 : 1, from);
+    } else if (phi__path_absolute(path)) {
+        phi__paths_parts(out, phi__paths_drive(subject, path, out), 0, from);
     } else if (path.len > 0 && path.at[0] == '~') { /* another user's home, or ~+ */
         phi__buf_char(out, '^');
-        phi__paths_parts(out, path, 1);
+        phi__paths_parts(out, path, 1, from);
     } else if (subject->workspace != NULL) {
-        phi__paths_parts(out, phi_str_of(subject->workspace), 0);
-        phi__paths_parts(out, path, 0);
+        phi__paths_parts(out, phi_str_of(subject->workspace), 0, PHI__PATHS_CALL);
+        phi__paths_parts(out, path, 0, from);
     } else {
         phi__buf_char(out, '.');
-        phi__paths_parts(out, path, 1);
+        phi__paths_parts(out, path, 1, from);
     }
     if (out->len == 0) phi__buf_char(out, '/');
 }
@@ -41602,7 +41920,8 @@ static phi_str phi__paths_shell(const phi__subject *subject, phi_str path, phi__
     size_t n;
     for (size_t i = 0; i < PHI__COUNT(here); i++) {
         n = strlen(here[i]);
-        if (!phi__str_starts(path, here[i]) || (path.len > n && path.at[n] != '/')) continue;
+        if (!phi__str_starts(path, here[i]) || (path.len > n && !phi__path_is_slash(path.at[n])))
+            continue;
         phi__buf_char(out, '.');
         phi__buf_add_str(out, phi__str_from(path, n));
         return phi__buf_str(out);
@@ -41613,7 +41932,7 @@ static phi_str phi__paths_shell(const phi__subject *subject, phi_str path, phi__
         phi__buf_add_str(out, phi__str_from(path, n + 1));
         return phi__buf_str(out);
     }
-    if (!phi__str_starts(path, "~") || path.len < 2 || path.at[1] == '/') return path;
+    if (!phi__str_starts(path, "~") || path.len < 2 || phi__path_is_slash(path.at[1])) return path;
     if (!phi__str_starts(path, "~root") && subject->home != NULL) {
         phi__buf_text(out, subject->home);
         phi__buf_text(out, "/../");
@@ -41646,7 +41965,7 @@ static bool phi__paths_one(phi__subject *subject, phi_str pattern, phi_str resol
     if (word->below && anywhere) return false;
     phi__buf_init(&whole, subject->memory);
     if (!anywhere)
-        phi__paths_resolve(subject, pattern, &whole);
+        phi__paths_resolve(subject, pattern, PHI__PATHS_PATTERN, &whole);
     else if (fold && phi__paths_capitals(pattern))
         phi__buf_add_str(&whole, pattern);
     if (fold) phi__paths_lower(&whole);
@@ -41659,7 +41978,8 @@ static bool phi__paths_one(phi__subject *subject, phi_str pattern, phi_str resol
 }
 
 static bool phi__paths_absolute(phi_str path) {
-    return path.len > 0 && (path.at[0] == '/' || path.at[0] == '~' || phi__paths_home(path) > 0);
+    return phi__path_absolute(path) || (path.len > 0 && path.at[0] == '~') ||
+           phi__paths_home(path) > 0;
 }
 
 /* True if `word`, relative to `dir` (NULL: the workspace), matches an alternative of `pattern`. */
@@ -41677,7 +41997,7 @@ static bool phi__paths_in(phi__subject *subject, phi_str pattern, const phi__sh_
         phi__buf_add_str(&joined, path);
         path = phi__buf_str(&joined);
     }
-    phi__paths_resolve(subject, path, &resolved);
+    phi__paths_resolve(subject, path, PHI__PATHS_CALL, &resolved);
     if (fold) phi__paths_lower(&resolved);
     known = known || !subject->may || !phi__paths_holds(path, "*?[");
     while (!found && phi__wild_next(&pattern, &one))
@@ -41769,7 +42089,7 @@ static bool phi__paths_arguments(phi__subject *subject, const phi_permission_rul
 static bool phi__paths_hidden(phi_str text) {
     bool hidden = false;
     for (size_t i = 0; i < text.len; i++) {
-        if (i == 0 || text.at[i - 1] == '/') hidden = text.at[i] == '.';
+        if (i == 0 || phi__path_is_slash(text.at[i - 1])) hidden = text.at[i] == '.';
         if (hidden && text.at[i] != '\0' && strchr("*?[", text.at[i]) != NULL) return true;
     }
     return false;
@@ -41779,17 +42099,20 @@ static bool phi__paths_hidden(phi_str text) {
 static bool phi__paths_inside(phi__subject *subject, const phi_permission_rule *rule,
                               const phi__sh_word *word) {
     phi_str text = word->text, value = text;
-    bool dots = phi__str_find(text, 0, "..") != SIZE_MAX, path = phi__paths_holds(text, "/~");
+    size_t slash = 0;
+    while (slash < text.len && !phi__path_is_slash(text.at[slash])) slash++;
+    bool dots = phi__str_find(text, 0, "..") != SIZE_MAX;
+    bool path = slash < text.len || phi__paths_holds(text, "~") || phi__path_absolute(text);
     if (word->pipe) return true;
     if (!word->known && (phi__paths_holds(text, "$`({") || phi__paths_hidden(text))) return false;
     if (!dots && !path) return true;
     /* In "-t.." and "-rf/etc", the path may begin after any letter. */
     if (text.len > 2 && text.at[0] == '-' && text.at[1] != '-') return false;
-    size_t at = phi__str_find(text, 0, "="), slash = phi__str_find(text, 0, "/");
+    size_t at = phi__str_find(text, 0, "=");
     if (at != SIZE_MAX)
         value = phi__str_from(text, at + 1);
     else if (text.at[0] == '-')
-        value = slash != SIZE_MAX ? phi__str_from(text, slash) : phi__str("", 0);
+        value = phi__str_from(text, slash);
     return phi__paths_text(subject, rule, value) && phi__paths_text(subject, rule, text);
 }
 
@@ -43906,7 +44229,8 @@ static bool phi__dirs_join(phi_arena *arena, const phi__sh_word *from, const phi
                            phi__sh_word *out) {
     char first = to->text.len > 0 ? to->text.at[0] : '\0';
     *out = *to;
-    if (from->text.len == 0 || (first != '\0' && strchr("/~$", first) != NULL)) return true;
+    if (from->text.len == 0 || first == '~' || first == '$' || phi__path_absolute(to->text))
+        return true;
     phi__buf text;
     phi__buf_init(&text, arena->memory);
     phi__buf_add_str(&text, from->text);
@@ -67587,11 +67911,11 @@ PHI__FN void phi__body_free(phi__openapi_body *b) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x6545511b
+#if PHI__IMP_SECTIONS != 0xd726d916
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x6545511b
+#define PHI__IMP_SECTIONS 0xd726d916
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -68680,9 +69004,9 @@ static bool phi__protected_word(phi__protected *p, phi_str word) {
     phi__buf joined;
     if (word.len == 0 || word.at[0] == '-' || phi__str_find(word, 0, "://") != SIZE_MAX)
         return true;
-    if (memchr(word.at, '/', word.len) == NULL && memchr(word.at, '.', word.len) == NULL)
+    if (phi__path_name(word).len == word.len && memchr(word.at, '.', word.len) == NULL)
         return true; /* a program in PATH, or not a file */
-    if (word.at[0] == '/') return phi__protected_resolved(p, word);
+    if (phi__path_absolute(word)) return phi__protected_resolved(p, word);
     if (!phi__protected_keep(p, word)) return false;
     if (word.at[0] == '~') return true;
     phi__buf_init(&joined, p->arena->memory);
@@ -68727,7 +69051,6 @@ static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool al
 
 PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_arena *arena,
                                               const char *const **out) {
-    size_t n;
     if (config == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     *out = NULL;
     phi__protected p = PHI_ZERO;
@@ -68735,8 +69058,7 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
     p.list = (const char **)phi__arena_zero(arena, (PHI__PROTECTED_MOST + 1) * sizeof *p.list);
     if (p.list == NULL) return PHI_NO_MEMORY;
     phi_str path = phi_str_of(phi__load_path(config));
-    for (n = path.len; n > 0 && path.at[n - 1] != '/';) n--;
-    p.directory = phi__str(path.at, n);
+    p.directory = phi__str(path.at, path.len - phi__path_name(path).len);
     if ((path.len > 0 && !phi__protected_resolved(&p, path)) ||
         !phi__protected_tree(&p, phi_config_tree(config), false, 0))
         return p.full ? PHI_TOO_BIG : PHI_NO_MEMORY;

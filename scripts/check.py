@@ -779,11 +779,10 @@ def jobs():
             yield "msvc", f"msvc {std} {header}", job_msvc, (std, header)
         for cc in ("i686", "clang"):
             yield "mingw", f"mingw {cc} {std}", job_mingw, (cc, std, HEADERS)
-    if os.path.exists(os.path.join(ROOT, "src", "io", "files_windows.c")):
-        for cc, std in (("x86_64", "c99"), ("i686", "c99"), ("clang", "c11"), ("x86_64", "c++17")):
-            yield "windows", f"windows {cc} {std}", job_windows, (cc, std)
-        for std, bits in (("c11", 64), ("c++17", 32)):
-            yield "windows", f"stand-in for MSVC {std} {bits}", job_stand_in, (std, bits)
+    for cc, std in (("x86_64", "c99"), ("i686", "c99"), ("clang", "c11")):
+        yield "windows", f"windows {cc} {std}", job_windows, (cc, std)
+    for std, bits in (("c11", 64), ("c++17", 32)):
+        yield "windows", f"stand-in for MSVC {std} {bits}", job_stand_in, (std, bits)
     less = ["PHI_NO_CURL", "PHI_NO_PROCESS", "PHI_NO_FILES", "PHI_NO_LISTEN"]
     for defines in [[macro] for macro in less] + [less]:
         yield "profiles", tag("profile", *defines), job_profile, (defines,)

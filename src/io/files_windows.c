@@ -17,14 +17,32 @@
 
 enum { PHI__SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
 
+/* The messages of common errors are those of POSIX, so that a model reads the same text everywhere,
+   and not in the language of the user's system. NULL: the system's own. */
+static const char *phi__windows_message(int error) {
+    if (error == PHI__EXACT_LINK) return "It has become a symbolic link since it was checked";
+    if (error < 0) return phi__windows_fault(error);
+    switch (error) {
+    case ERROR_FILE_NOT_FOUND:
+    case ERROR_PATH_NOT_FOUND:
+    case ERROR_INVALID_DRIVE: return "No such file or directory";
+    case ERROR_ACCESS_DENIED: return "Permission denied";
+    case ERROR_NOT_ENOUGH_MEMORY:
+    case ERROR_OUTOFMEMORY: return "Cannot allocate memory";
+    case ERROR_FILENAME_EXCED_RANGE: return "File name too long";
+    case ERROR_DISK_FULL:
+    case ERROR_HANDLE_DISK_FULL: return "No space left on device";
+    case ERROR_CANT_RESOLVE_FILENAME: return "Too many levels of symbolic links";
+    default: return NULL;
+    }
+}
+
 PHI__FN phi_status phi__files_refused(int error, phi__words *words) {
     if (error == PHI__FILES_NO_MEMORY) error = ERROR_NOT_ENOUGH_MEMORY;
     if (error == PHI__FILES_TOO_LONG) error = PHI__PATH_LONG;
-    if (words != NULL && error == PHI__EXACT_LINK)
-        (void)snprintf(words->text, sizeof words->text,
-                       "It has become a symbolic link since it was checked");
-    else if (words != NULL && error < 0)
-        (void)snprintf(words->text, sizeof words->text, "%s", phi__windows_fault(error));
+    const char *message = phi__windows_message(error);
+    if (words != NULL && message != NULL)
+        (void)snprintf(words->text, sizeof words->text, "%s", message);
     else if (words != NULL)
         phi__os_words(error, words->text, sizeof words->text);
     switch (error) {

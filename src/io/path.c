@@ -90,7 +90,7 @@ PHI__FN const char *phi__windows_fault(int fault) {
     case PHI__PATH_STREAM: return "A part has a colon, which names a stream of a file";
     case PHI__PATH_CHAR: return "A part has a character that Windows does not allow";
     case PHI__PATH_TAIL: return "A part ends with a dot or a blank";
-    case PHI__PATH_LONG: return "It is too long";
+    case PHI__PATH_LONG: return "File name too long";
     case PHI__PATH_IS_DIRECTORY: return "Is a directory";
     case PHI__PATH_NO_DIRECTORY: return "Not a directory";
     case PHI__PATH_NOT_REGULAR: return "Not a regular file";

@@ -11,11 +11,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <io.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <tlhelp32.h>
 
 #include "support/posix_on_windows.h"
@@ -201,6 +206,128 @@ int test_os_shell(const char *command) {
     return code;
 }
 
+static int os__none(void) {
+    errno = ENOSYS;
+    return -1;
+}
+
+int fork(void) { return os__none(); }
+unsigned geteuid(void) { return 1000; }
+int pause(void) { return os__none(); }
+int pipe(int *fds) { return _pipe(fds, 1 << 16, _O_BINARY); }
+
+int linkat(int from_dir, const char *from, int to_dir, const char *to, int flags) {
+    (void)from_dir;
+    (void)from;
+    (void)to_dir;
+    (void)to;
+    (void)flags;
+    return os__none();
+}
+
+int openat(int dir, const char *path, int flags, ...) {
+    (void)dir;
+    (void)path;
+    (void)flags;
+    return os__none();
+}
+
+int mkdirat(int dir, const char *path, int mode) { return openat(dir, path, mode); }
+
+int setitimer(int which, const struct itimerval *value, struct itimerval *old) {
+    (void)which;
+    (void)value;
+    (void)old;
+    return os__none();
+}
+
+int symlink(const char *target, const char *path) {
+    (void)target;
+    (void)path;
+    return os__none();
+}
+
+int link(const char *path, const char *more) { return symlink(path, more); }
+
+int mkfifo(const char *path, int mode) {
+    (void)path;
+    (void)mode;
+    return os__none();
+}
+
+long readlink(const char *path, char *out, size_t cap) {
+    (void)path;
+    (void)out;
+    (void)cap;
+    return os__none();
+}
+
+int chown(const char *path, int user, int group) {
+    (void)path;
+    (void)user;
+    (void)group;
+    return os__none();
+}
+
+/* ---- windows/sys/wait.h, windows/sys/resource.h, windows/signal.h ---- */
+
+int test_waitpid(long pid, int *status, int flags) {
+    (void)pid;
+    (void)flags;
+    if (status != NULL) *status = 0;
+    errno = ECHILD;
+    return -1;
+}
+
+int getrlimit(int what, struct rlimit *out) {
+    (void)what;
+    out->rlim_cur = out->rlim_max = RLIM_INFINITY;
+    return 0;
+}
+
+int setrlimit(int what, const struct rlimit *limit) {
+    (void)what;
+    (void)limit;
+    return os__none();
+}
+
+int kill(int pid, int number) {
+    (void)pid;
+    (void)number;
+    return os__none();
+}
+
+int sigaction(int number, const struct sigaction *action, struct sigaction *old) {
+    (void)number;
+    (void)action;
+    if (old != NULL) memset(old, 0, sizeof *old);
+    return os__none();
+}
+
+int sigemptyset(test_sigset *set) {
+    set->bits = 0;
+    return 0;
+}
+
+int sigaddset(test_sigset *set, int number) {
+    set->bits |= 1ull << number;
+    return 0;
+}
+
+int sigismember(const test_sigset *set, int number) { return (set->bits >> number & 1) != 0; }
+
+int sigprocmask(int how, const test_sigset *set, test_sigset *old) {
+    (void)how;
+    (void)set;
+    if (old != NULL) old->bits = 0;
+    return 0;
+}
+
+int sigpending(test_sigset *set) {
+    set->bits = 0;
+    return 0;
+}
+
 /* ---- windows/sys/socket.h ---- */
 
 static int os__errno(void) {
@@ -375,16 +502,32 @@ int test_poll(struct os__poll *fds, size_t count, int timeout_ms) {
 }
 
 /* F_SETFL with O_NONBLOCK; the others are true of every descriptor that is open. */
-int test_fcntl(int fd, int what, ...) {
-    va_list more;
-    int flags;
-    va_start(more, what);
-    flags = what == 4 ? va_arg(more, int) : 0;
-    va_end(more);
+static int os__fcntl(int fd, int what, long flags) {
     if (!os__is_socket(fd) && _get_osfhandle(fd) < 0) {
         errno = EBADF;
         return -1;
     }
     return what == 4 && os__is_socket(fd) ? os__blocking(fd, (flags & 0x100000) == 0) : 0;
+}
+
+int test_fcntl(int fd, int what, ...) {
+    va_list more;
+    long flags;
+    va_start(more, what);
+    flags = what == 4 ? va_arg(more, int) : 0;
+    va_end(more);
+    return os__fcntl(fd, what, flags);
+}
+
+long syscall(long number, ...) {
+    va_list more;
+    int fd, what;
+    long flags;
+    va_start(more, number);
+    fd = va_arg(more, int);
+    what = va_arg(more, int);
+    flags = va_arg(more, long);
+    va_end(more);
+    return number == SYS_fcntl ? os__fcntl(fd, what, flags) : os__none();
 }
 #endif

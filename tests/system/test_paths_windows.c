@@ -21,7 +21,7 @@ typedef struct row {
 #define STREAM "A part has a colon, which names a stream of a file"
 #define CHAR "A part has a character that Windows does not allow"
 #define TAIL "A part ends with a dot or a blank"
-#define LONG "It is too long"
+#define LONG "File name too long"
 
 #define NAME_250                                                                                   \
     "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn" \

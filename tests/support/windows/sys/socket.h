@@ -83,6 +83,7 @@ enum {
     F_GETFL = 3,
     F_SETFL = 4,
     FD_CLOEXEC = 1,
+    F_DUPFD_CLOEXEC = 1030,
     O_CLOEXEC = 0,
     O_NONBLOCK = 0x100000
 };
