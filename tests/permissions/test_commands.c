@@ -53,7 +53,7 @@ static int check_table(const char *file, phi_permission_mode mode, const char *p
     desc.workspace = "/made/project";
     desc.home = "/home/ada";
     desc.powershell_tools = powershell;
-    permissions = phi_permissions_new(&desc, NULL);
+    permissions = permit_new(&desc, NULL);
     if (!CHECK(permissions != NULL)) return 0;
     while (*at != '\0') {
         size_t len = strcspn(at, "\n");
@@ -70,7 +70,7 @@ static int check_table(const char *file, phi_permission_mode mode, const char *p
 }
 
 TEST(each_line_of_the_table_has_its_verdict) {
-    CHECK(check_table("tests/permissions/commands.txt", PHI_PERMISSION_MODE_DEFAULT, "") >= 600);
+    CHECK(check_table("tests/permissions/commands.txt", PHI_PERMISSION_MODE_DEFAULT, NULL) >= 600);
 }
 
 TEST(each_line_of_powershell_has_its_verdict) {
@@ -79,11 +79,11 @@ TEST(each_line_of_powershell_has_its_verdict) {
 }
 
 TEST(each_line_of_the_table_of_edits_has_its_verdict) {
-    CHECK(check_table("tests/permissions/edits.txt", PHI_PERMISSION_MODE_ACCEPT_EDITS, "") >= 80);
+    CHECK(check_table("tests/permissions/edits.txt", PHI_PERMISSION_MODE_ACCEPT_EDITS, NULL) >= 80);
 }
 
 TEST(each_line_of_the_table_of_all_has_its_verdict) {
-    CHECK(check_table("tests/permissions/all.txt", PHI_PERMISSION_MODE_ALL, "") >= 560);
+    CHECK(check_table("tests/permissions/all.txt", PHI_PERMISSION_MODE_ALL, NULL) >= 560);
 }
 
 /* Makes permissions of a mode for lines of PowerShell. */
@@ -93,7 +93,7 @@ static phi_permissions *for_powershell(phi_permission_mode mode) {
     desc.allocator = test_allocator();
     desc.rules = phi_permissions_mode(mode);
     desc.powershell_tools = "bash";
-    return phi_permissions_new(&desc, NULL);
+    return permit_new(&desc, NULL);
 }
 
 TEST(each_mode_asks_about_powershell_that_it_cannot_read_but_for_the_mode_that_denies) {
@@ -185,7 +185,7 @@ static phi_permission of_pushes(phi_permission verdict, phi_permission otherwise
     desc.rules = &rules;
     phi_memory_init(&memory, NULL, 0);
     phi__buf_init(&text, &memory);
-    permissions = phi_permissions_new(&desc, NULL);
+    permissions = permit_new(&desc, NULL);
     arguments_of(&text, line, strlen(line));
     got = permit_check(permissions, PHI__LIT("bash"), phi__buf_str(&text), NULL);
     phi__buf_free(&text);
@@ -273,7 +273,7 @@ static phi_permission after(phi_permission_scope scope, const char *line, size_t
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     phi__buf_init(&text, &memory);
-    permissions = phi_permissions_new(&desc, NULL);
+    permissions = permit_new(&desc, NULL);
     arguments_of(&text, line, len);
     *made = permit_always(permissions, PHI__LIT("bash"), phi__buf_str(&text), scope, &arena, &rules,
                           NULL) == PHI_OK;
@@ -360,7 +360,7 @@ TEST(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets) {
     memset(&desc, 0, sizeof desc);
     desc.workspace = "/made/project";
     desc.home = "/home/ada";
-    permissions = phi_permissions_new(&desc, NULL);
+    permissions = permit_new(&desc, NULL);
     for (i = 0; i < PHI__COUNT(asked); i++)
         CHECK_EQ_INT(permit_check(permissions, PHI__LIT("search"), phi_str_of(asked[i]), NULL),
                      PHI_PERMISSION_ASK);
