@@ -364,10 +364,9 @@ static phi_status phi__cfg_store_check(phi_arena *arena, phi_str id, bool *fits)
 
 /* Splits "dir/name.jsonl" into a directory and a name. Without that ending, the name is empty. */
 static void phi__cfg_store_split(phi_str path, phi_str *directory, phi_str *name) {
-    size_t at = path.len;
-    while (at > 0 && path.at[at - 1] != '/') at--;
-    *directory = at > 1 ? phi__str(path.at, at - 1) : at == 1 ? PHI__LIT("/") : PHI__LIT(".");
-    *name = phi__str(path.at + at, path.len - at);
+    *directory = phi__path_directory(path);
+    if (directory->len == 0) *directory = PHI__LIT(".");
+    *name = phi__path_name(path);
     if (name->len > 6 && memcmp(name->at + name->len - 6, ".jsonl", 6) == 0)
         name->len -= 6;
     else
@@ -720,10 +719,8 @@ struct phi_agents {
 
 static bool phi__agents_directory(phi_agents *a) {
     const char *path = phi__load_path(a->maker.ground.config);
-    size_t at = path != NULL ? strlen(path) : 0;
-    phi_str out = PHI__LIT(".");
-    while (at > 0 && path[at - 1] != '/') at--;
-    if (at > 0) out = phi__str(path, at > 1 ? at - 1 : 1);
+    phi_str out = path != NULL ? phi__path_directory(phi_str_of(path)) : PHI__LIT("");
+    if (out.len == 0) out = PHI__LIT(".");
     if (!phi__arena_str(&a->arena, out, &out)) return false;
     a->maker.ground.directory = out.at;
     return true;

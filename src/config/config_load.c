@@ -250,7 +250,7 @@ static phi_config_format phi__load_format_of(const char *extension) {
 static bool phi__load_format(phi_config *config, bool is_file) {
     /* The extension with its dot, or "". */
     const char *path = config->path;
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *name = phi__path_name(phi_str_of(path)).at;
     const char *dot = strrchr(name, '.');
     const char *extension = dot != NULL && dot != name && dot[1] != '\0' ? dot : "";
     char line[200];

@@ -15,12 +15,12 @@
 
 PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const char *path) {
     size_t n = strlen(directory), m = strlen(path);
-    if (path[0] == '/' || n == 0 || strcmp(directory, ".") == 0) n = 0;
+    if (phi__path_absolute(phi_str_of(path)) || n == 0 || strcmp(directory, ".") == 0) n = 0;
     if (n > 0 && strcmp(path, ".") == 0) m = 0;
     char *at = phi__arena_bytes(arena, phi__add(phi__add(n, m), 2));
     if (at == NULL) return NULL;
     memcpy(at, directory, n);
-    if (n > 0 && m > 0 && directory[n - 1] != '/') at[n++] = '/';
+    if (n > 0 && m > 0 && !phi__path_is_slash(directory[n - 1])) at[n++] = '/';
     memcpy(at + n, path, m);
     at[n + m] = '\0';
     return at;

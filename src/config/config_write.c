@@ -278,7 +278,7 @@ static void phi__put_profile(phi__cfg_write *w, phi_json *agent) {
 static const char *phi__put_workspace(phi__cfg_write *w) {
     const char *path = w->desc->workspace, *out = NULL;
     if (path == NULL || strcmp(path, ".") == 0) return NULL;
-    if (path[0] == '/') return path;
+    if (phi__path_absolute(phi_str_of(path))) return path;
     w->no_memory |= phi__cfg_resolve(w->arena, path, &out, NULL, 0) == PHI_NO_MEMORY;
     return out != NULL ? out : path;
 }

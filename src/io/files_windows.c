@@ -17,14 +17,32 @@
 
 enum { PHI__SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
 
+/* The messages of common errors are those of POSIX, so that a model reads the same text everywhere,
+   and not in the language of the user's system. NULL: the system's own. */
+static const char *phi__windows_message(int error) {
+    if (error == PHI__EXACT_LINK) return "It has become a symbolic link since it was checked";
+    if (error < 0) return phi__windows_fault(error);
+    switch (error) {
+    case ERROR_FILE_NOT_FOUND:
+    case ERROR_PATH_NOT_FOUND:
+    case ERROR_INVALID_DRIVE: return "No such file or directory";
+    case ERROR_ACCESS_DENIED: return "Permission denied";
+    case ERROR_NOT_ENOUGH_MEMORY:
+    case ERROR_OUTOFMEMORY: return "Cannot allocate memory";
+    case ERROR_FILENAME_EXCED_RANGE: return "File name too long";
+    case ERROR_DISK_FULL:
+    case ERROR_HANDLE_DISK_FULL: return "No space left on device";
+    case ERROR_CANT_RESOLVE_FILENAME: return "Too many levels of symbolic links";
+    default: return NULL;
+    }
+}
+
 PHI__FN phi_status phi__files_refused(int error, phi__words *words) {
     if (error == PHI__FILES_NO_MEMORY) error = ERROR_NOT_ENOUGH_MEMORY;
     if (error == PHI__FILES_TOO_LONG) error = PHI__PATH_LONG;
-    if (words != NULL && error == PHI__EXACT_LINK)
-        (void)snprintf(words->text, sizeof words->text,
-                       "It has become a symbolic link since it was checked");
-    else if (words != NULL && error < 0)
-        (void)snprintf(words->text, sizeof words->text, "%s", phi__windows_fault(error));
+    const char *message = phi__windows_message(error);
+    if (words != NULL && message != NULL)
+        (void)snprintf(words->text, sizeof words->text, "%s", message);
     else if (words != NULL)
         phi__os_words(error, words->text, sizeof words->text);
     switch (error) {
@@ -262,8 +280,8 @@ static int phi__windows_open(const char *path, DWORD access, DWORD disposition, 
     error = (int)GetLastError();
     if (error != ERROR_ACCESS_DENIED && error != ERROR_FILE_EXISTS) return error;
     DWORD attributes = GetFileAttributesW(wide);
-    bool directory = attributes != INVALID_FILE_ATTRIBUTES &&
-                     (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+    bool directory =
+        attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
     return directory && disposition != CREATE_NEW ? (int)PHI__PATH_IS_DIRECTORY : error;
 }
 
@@ -395,9 +413,8 @@ static phi_status phi__disk_open(void *user_data, const char *path, phi__disk_ho
     phi__fd fd;
     (void)user_data;
     *out = -1;
-    int error = phi__windows_open(
-        path, GENERIC_READ | (how == PHI__DISK_READ ? 0 : GENERIC_WRITE),
-        makes ? OPEN_ALWAYS : OPEN_EXISTING, 0, &fd);
+    int error = phi__windows_open(path, GENERIC_READ | (how == PHI__DISK_READ ? 0 : GENERIC_WRITE),
+                                  makes ? OPEN_ALWAYS : OPEN_EXISTING, 0, &fd);
     if (error != 0) return phi__disk_refused(error, words);
     error = phi__nt_check(phi__handle(fd), false, &plain);
     if (error == 0 && how == PHI__DISK_FRESH &&
@@ -492,8 +509,8 @@ static phi_status phi__disk_cut(void *user_data, intptr_t file, uint64_t bytes, 
     (void)user_data;
     if (bytes > INT64_MAX) return phi__disk_too_big(words);
     info.EndOfFile.QuadPart = (LONGLONG)bytes;
-    bool good = SetFileInformationByHandle(phi__handle(file), FileEndOfFileInfo, &info,
-                                           sizeof info) != 0;
+    bool good =
+        SetFileInformationByHandle(phi__handle(file), FileEndOfFileInfo, &info, sizeof info) != 0;
     return phi__disk_said(good ? 0 : (int)GetLastError(), words);
 }
 
@@ -551,8 +568,8 @@ static phi_status phi__disk_sync_directory(void *user_data, const char *path, ph
     phi__fd fd;
     bool plain;
     (void)user_data;
-    int error = phi__windows_open(path, GENERIC_WRITE, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS,
-                                  &fd);
+    int error =
+        phi__windows_open(path, GENERIC_WRITE, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, &fd);
     if (error != 0) return phi__disk_refused(error, words);
     error = phi__nt_check(phi__handle(fd), true, &plain);
     if (error == 0 && !FlushFileBuffers(phi__handle(fd))) error = (int)GetLastError();

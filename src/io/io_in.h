@@ -34,6 +34,21 @@ PHI__FN bool phi__path_absolute(phi_str path);
    part itself. */
 PHI__FN phi_str phi__path_looked_up(phi_str part);
 
+/* Returns the bytes of the drive or share at the beginning of a path: "C:", "//server/share". 0 on
+   POSIX, and if there is none. */
+PHI__FN size_t phi__path_drive(phi_str path);
+
+/* Returns the last part of a path. Empty if the path ends with a slash. */
+PHI__FN phi_str phi__path_name(phi_str path);
+
+/* Returns the directory of a path, as text: "dir" for "dir/name", "/" for "/name", "C:/" for
+   "C:/name". Empty if the path has no slash. */
+PHI__FN phi_str phi__path_directory(phi_str path);
+
+/* Returns the bytes of the root of a resolved path: 1 for "/a", 3 for "C:/a", 14 for
+   "//server/share/a". */
+PHI__FN size_t phi__path_root(const char *path);
+
 enum { PHI__PATH_BYTES = 4096 }; /* bytes of a path, with the terminator */
 
 #if defined(PHI__OS_WINDOWS) || defined(PHI__TESTED)
@@ -70,7 +85,8 @@ PHI__FN size_t phi__windows_root(const char *path);
 /* Returns the message of a fault. */
 PHI__FN const char *phi__windows_fault(int fault);
 
-/* The three functions above for the text of Windows. */
+/* The functions above for the text of Windows. */
+PHI__FN size_t phi__windows_drive_bytes(phi_str path);
 PHI__FN bool phi__windows_is_slash(char c);
 PHI__FN bool phi__windows_absolute(phi_str path);
 PHI__FN phi_str phi__windows_looked_up(phi_str part);

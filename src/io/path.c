@@ -10,6 +10,10 @@ PHI__FN bool phi__path_absolute(phi_str path) { return phi__windows_absolute(pat
 
 PHI__FN phi_str phi__path_looked_up(phi_str part) { return phi__windows_looked_up(part); }
 
+PHI__FN size_t phi__path_drive(phi_str path) { return phi__windows_drive_bytes(path); }
+
+PHI__FN size_t phi__path_root(const char *path) { return phi__windows_root(path); }
+
 #else
 
 PHI__FN bool phi__path_is_slash(char c) { return c == '/'; }
@@ -18,15 +22,35 @@ PHI__FN bool phi__path_absolute(phi_str path) { return path.len > 0 && path.at[0
 
 PHI__FN phi_str phi__path_looked_up(phi_str part) { return part; }
 
+PHI__FN size_t phi__path_drive(phi_str path) {
+    (void)path;
+    return 0;
+}
+
+PHI__FN size_t phi__path_root(const char *path) {
+    (void)path;
+    return 1;
+}
+
 #endif
+
+PHI__FN phi_str phi__path_name(phi_str path) {
+    size_t at = path.len;
+    while (at > 0 && !phi__path_is_slash(path.at[at - 1])) at--;
+    return phi__str_from(path, at);
+}
+
+PHI__FN phi_str phi__path_directory(phi_str path) {
+    size_t at = path.len - phi__path_name(path).len, drive = phi__path_drive(path);
+    /* the slash of a root stays */
+    return phi__str(path.at, at > 1 && at != drive + 1 ? at - 1 : at);
+}
 
 #if defined(PHI__OS_WINDOWS) || defined(PHI__TESTED)
 
 PHI__FN bool phi__windows_is_slash(char c) { return c == '/' || c == '\\'; }
 
-static bool phi__windows_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+static bool phi__windows_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 static bool phi__windows_drive(phi_str path) {
     return path.len >= 2 && phi__windows_letter(path.at[0]) && path.at[1] == ':';
@@ -34,6 +58,17 @@ static bool phi__windows_drive(phi_str path) {
 
 PHI__FN bool phi__windows_absolute(phi_str path) {
     return path.len > 0 && (phi__windows_is_slash(path.at[0]) || phi__windows_drive(path));
+}
+
+PHI__FN size_t phi__windows_drive_bytes(phi_str path) {
+    size_t n = 2;
+    if (phi__windows_drive(path)) return 2;
+    if (path.len < 3 || !phi__windows_is_slash(path.at[0]) || !phi__windows_is_slash(path.at[1]))
+        return 0;
+    while (n < path.len && !phi__windows_is_slash(path.at[n])) n++;
+    if (n < path.len) n++;
+    while (n < path.len && !phi__windows_is_slash(path.at[n])) n++;
+    return n;
 }
 
 PHI__FN phi_str phi__windows_looked_up(phi_str part) {
@@ -55,7 +90,7 @@ PHI__FN const char *phi__windows_fault(int fault) {
     case PHI__PATH_STREAM: return "A part has a colon, which names a stream of a file";
     case PHI__PATH_CHAR: return "A part has a character that Windows does not allow";
     case PHI__PATH_TAIL: return "A part ends with a dot or a blank";
-    case PHI__PATH_LONG: return "It is too long";
+    case PHI__PATH_LONG: return "File name too long";
     case PHI__PATH_IS_DIRECTORY: return "Is a directory";
     case PHI__PATH_NO_DIRECTORY: return "Not a directory";
     case PHI__PATH_NOT_REGULAR: return "Not a regular file";

@@ -26,13 +26,18 @@ static void phi__paths_free(phi__subject *subject, phi__buf *text) {
 
 /* ---- the files that a call names, against the path of a rule ---- */
 
+/* Where a path is from. The names of a call are read as the system reads them, those of a pattern as
+   the user wrote them. */
+typedef enum phi__paths_from { PHI__PATHS_PATTERN, PHI__PATHS_CALL } phi__paths_from;
+
 /* Appends a path's parts, each after a slash. ".." never removes the first `root` bytes. */
-static void phi__paths_parts(phi__buf *out, phi_str path, size_t root) {
+static void phi__paths_parts(phi__buf *out, phi_str path, size_t root, phi__paths_from source) {
     size_t i = 0;
     while (i < path.len) {
         size_t from = i;
-        while (i < path.len && path.at[i] != '/') i++;
+        while (i < path.len && !phi__path_is_slash(path.at[i])) i++;
         phi_str part = phi__str(path.at + from, i - from);
+        if (source == PHI__PATHS_CALL) part = phi__path_looked_up(part);
         i++;
         if (part.len == 0 || phi__str_is(part, ".")) continue;
         if (phi__str_is(part, "..")) {
@@ -51,33 +56,54 @@ static size_t phi__paths_home(phi_str path) {
     static const char *const names[] = {"~", "$HOME", "${HOME}"};
     for (size_t i = 0; i < PHI__COUNT(names); i++) {
         size_t n = strlen(names[i]);
-        if (phi__str_starts(path, names[i]) && (path.len == n || path.at[n] == '/')) return n;
+        if (phi__str_starts(path, names[i]) && (path.len == n || phi__path_is_slash(path.at[n])))
+            return n;
     }
     return 0;
 }
 
+/* Appends the drive of the workspace if the path begins with a slash and names no drive. */
+static phi_str phi__paths_drive(const phi__subject *subject, phi_str path, phi__buf *out) {
+    phi_str here = phi_str_of(subject->workspace != NULL ? subject->workspace : "");
+    size_t drive = phi__path_drive(path);
+    if (drive > 0 || !phi__path_is_slash(path.at[0])) return path;
+    if (phi__path_drive(phi__str_from(path, 1)) > 0) return path; /* of a URL: "/C:/a" */
+    phi__paths_parts(out, phi__str(here.at, phi__path_drive(here)), 0, PHI__PATHS_CALL);
+    return path;
+}
+
+/* True if a path depends on the current directory of a drive: "C:a". */
+static bool phi__paths_of_drive(phi_str path) {
+    size_t drive = phi__path_drive(path);
+    return drive > 0 && !phi__path_is_slash(path.at[0]) &&
+           (path.len == drive || !phi__path_is_slash(path.at[drive]));
+}
+
 /* Appends the resolved path. It is absolute, or begins with "." if the workspace is not known, with
-   "~" if the home directory is not known, or with "^" if it is outside of both. */
-static void phi__paths_resolve(const phi__subject *subject, phi_str path, phi__buf *out) {
+   "~" if the home directory is not known, or with "^" if it is outside of both. The current
+   directory of a drive is most likely the workspace. */
+static void phi__paths_resolve(const phi__subject *subject, phi_str path, phi__paths_from from,
+                               phi__buf *out) {
     size_t home = phi__paths_home(path);
+    if (home == 0 && phi__paths_of_drive(path)) path = phi__str_from(path, phi__path_drive(path));
     if (home > 0) {
         path = phi__str_from(path, home);
         if (subject->home != NULL)
-            phi__paths_parts(out, phi_str_of(subject->home), 0);
+            phi__paths_parts(out, phi_str_of(subject->home), 0, PHI__PATHS_CALL);
         else
             phi__buf_char(out, '~');
-        phi__paths_parts(out, path, subject->home != NULL ? 0 : 1);
-    } else if (path.len > 0 && path.at[0] == '/') {
-        phi__paths_parts(out, path, 0);
+        phi__paths_parts(out, path, subject->home != NULL ? 0 : 1, from);
+    } else if (phi__path_absolute(path)) {
+        phi__paths_parts(out, phi__paths_drive(subject, path, out), 0, from);
     } else if (path.len > 0 && path.at[0] == '~') { /* another user's home, or ~+ */
         phi__buf_char(out, '^');
-        phi__paths_parts(out, path, 1);
+        phi__paths_parts(out, path, 1, from);
     } else if (subject->workspace != NULL) {
-        phi__paths_parts(out, phi_str_of(subject->workspace), 0);
-        phi__paths_parts(out, path, 0);
+        phi__paths_parts(out, phi_str_of(subject->workspace), 0, PHI__PATHS_CALL);
+        phi__paths_parts(out, path, 0, from);
     } else {
         phi__buf_char(out, '.');
-        phi__paths_parts(out, path, 1);
+        phi__paths_parts(out, path, 1, from);
     }
     if (out->len == 0) phi__buf_char(out, '/');
 }
@@ -100,7 +126,8 @@ static phi_str phi__paths_shell(const phi__subject *subject, phi_str path, phi__
     size_t n;
     for (size_t i = 0; i < PHI__COUNT(here); i++) {
         n = strlen(here[i]);
-        if (!phi__str_starts(path, here[i]) || (path.len > n && path.at[n] != '/')) continue;
+        if (!phi__str_starts(path, here[i]) || (path.len > n && !phi__path_is_slash(path.at[n])))
+            continue;
         phi__buf_char(out, '.');
         phi__buf_add_str(out, phi__str_from(path, n));
         return phi__buf_str(out);
@@ -111,7 +138,7 @@ static phi_str phi__paths_shell(const phi__subject *subject, phi_str path, phi__
         phi__buf_add_str(out, phi__str_from(path, n + 1));
         return phi__buf_str(out);
     }
-    if (!phi__str_starts(path, "~") || path.len < 2 || path.at[1] == '/') return path;
+    if (!phi__str_starts(path, "~") || path.len < 2 || phi__path_is_slash(path.at[1])) return path;
     if (!phi__str_starts(path, "~root") && subject->home != NULL) {
         phi__buf_text(out, subject->home);
         phi__buf_text(out, "/../");
@@ -144,7 +171,7 @@ static bool phi__paths_one(phi__subject *subject, phi_str pattern, phi_str resol
     if (word->below && anywhere) return false;
     phi__buf_init(&whole, subject->memory);
     if (!anywhere)
-        phi__paths_resolve(subject, pattern, &whole);
+        phi__paths_resolve(subject, pattern, PHI__PATHS_PATTERN, &whole);
     else if (fold && phi__paths_capitals(pattern))
         phi__buf_add_str(&whole, pattern);
     if (fold) phi__paths_lower(&whole);
@@ -157,7 +184,8 @@ static bool phi__paths_one(phi__subject *subject, phi_str pattern, phi_str resol
 }
 
 static bool phi__paths_absolute(phi_str path) {
-    return path.len > 0 && (path.at[0] == '/' || path.at[0] == '~' || phi__paths_home(path) > 0);
+    return phi__path_absolute(path) || (path.len > 0 && path.at[0] == '~') ||
+           phi__paths_home(path) > 0;
 }
 
 /* True if `word`, relative to `dir` (NULL: the workspace), matches an alternative of `pattern`. */
@@ -175,7 +203,7 @@ static bool phi__paths_in(phi__subject *subject, phi_str pattern, const phi__sh_
         phi__buf_add_str(&joined, path);
         path = phi__buf_str(&joined);
     }
-    phi__paths_resolve(subject, path, &resolved);
+    phi__paths_resolve(subject, path, PHI__PATHS_CALL, &resolved);
     if (fold) phi__paths_lower(&resolved);
     known = known || !subject->may || !phi__paths_holds(path, "*?[");
     while (!found && phi__wild_next(&pattern, &one))
@@ -267,7 +295,7 @@ static bool phi__paths_arguments(phi__subject *subject, const phi_permission_rul
 static bool phi__paths_hidden(phi_str text) {
     bool hidden = false;
     for (size_t i = 0; i < text.len; i++) {
-        if (i == 0 || text.at[i - 1] == '/') hidden = text.at[i] == '.';
+        if (i == 0 || phi__path_is_slash(text.at[i - 1])) hidden = text.at[i] == '.';
         if (hidden && text.at[i] != '\0' && strchr("*?[", text.at[i]) != NULL) return true;
     }
     return false;
@@ -277,17 +305,20 @@ static bool phi__paths_hidden(phi_str text) {
 static bool phi__paths_inside(phi__subject *subject, const phi_permission_rule *rule,
                               const phi__sh_word *word) {
     phi_str text = word->text, value = text;
-    bool dots = phi__str_find(text, 0, "..") != SIZE_MAX, path = phi__paths_holds(text, "/~");
+    size_t slash = 0;
+    while (slash < text.len && !phi__path_is_slash(text.at[slash])) slash++;
+    bool dots = phi__str_find(text, 0, "..") != SIZE_MAX;
+    bool path = slash < text.len || phi__paths_holds(text, "~") || phi__path_absolute(text);
     if (word->pipe) return true;
     if (!word->known && (phi__paths_holds(text, "$`({") || phi__paths_hidden(text))) return false;
     if (!dots && !path) return true;
     /* In "-t.." and "-rf/etc", the path may begin after any letter. */
     if (text.len > 2 && text.at[0] == '-' && text.at[1] != '-') return false;
-    size_t at = phi__str_find(text, 0, "="), slash = phi__str_find(text, 0, "/");
+    size_t at = phi__str_find(text, 0, "=");
     if (at != SIZE_MAX)
         value = phi__str_from(text, at + 1);
     else if (text.at[0] == '-')
-        value = slash != SIZE_MAX ? phi__str_from(text, slash) : phi__str("", 0);
+        value = phi__str_from(text, slash);
     return phi__paths_text(subject, rule, value) && phi__paths_text(subject, rule, text);
 }
 

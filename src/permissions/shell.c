@@ -1,5 +1,6 @@
 /* shell.c - the grammar of a command line: lists, pipes, compound commands, redirections. */
 #include "permissions/shell_in.h"
+#include "io/io_in.h"
 
 typedef struct phi__sh_here {
     phi_str end;
@@ -943,7 +944,8 @@ static bool phi__dirs_join(phi_arena *arena, const phi__sh_word *from, const phi
                            phi__sh_word *out) {
     char first = to->text.len > 0 ? to->text.at[0] : '\0';
     *out = *to;
-    if (from->text.len == 0 || (first != '\0' && strchr("/~$", first) != NULL)) return true;
+    if (from->text.len == 0 || first == '~' || first == '$' || phi__path_absolute(to->text))
+        return true;
     phi__buf text;
     phi__buf_init(&text, arena->memory);
     phi__buf_add_str(&text, from->text);

@@ -119,7 +119,7 @@ static phi_status phi__store_make_room(phi__file_store *fs, phi__words *words) {
     if (!fs->sync) return status;
     (void)snprintf(path.text, sizeof path.text, "%s", fs->directory);
     for (size_t i = strlen(path.text); status == PHI_OK && i > 1; i--) {
-        if (path.text[i] != '/') continue;
+        if (!phi__path_is_slash(path.text[i])) continue;
         path.text[i] = '\0';
         /* Parents of other users may not be readable, so errors are ignored. */
         (void)disk->sync_directory(disk->user_data, path.text, words);
@@ -1165,7 +1165,7 @@ PHI__FN phi_status phi__store_open_on(const phi_file_store_desc *desc, const phi
         return PHI_NO_MEMORY;
     }
     memcpy(fs->directory, desc->directory, n + 1);
-    while (n > 1 && fs->directory[n - 1] == '/') fs->directory[--n] = '\0';
+    while (n > 1 && phi__path_is_slash(fs->directory[n - 1])) fs->directory[--n] = '\0';
     out->user_data = fs;
     out->save = phi__doc_save;
     out->load = phi__doc_load;

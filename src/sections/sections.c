@@ -363,9 +363,9 @@ static bool phi__protected_word(phi__protected *p, phi_str word) {
     phi__buf joined;
     if (word.len == 0 || word.at[0] == '-' || phi__str_find(word, 0, "://") != SIZE_MAX)
         return true;
-    if (memchr(word.at, '/', word.len) == NULL && memchr(word.at, '.', word.len) == NULL)
+    if (phi__path_name(word).len == word.len && memchr(word.at, '.', word.len) == NULL)
         return true; /* a program in PATH, or not a file */
-    if (word.at[0] == '/') return phi__protected_resolved(p, word);
+    if (phi__path_absolute(word)) return phi__protected_resolved(p, word);
     if (!phi__protected_keep(p, word)) return false;
     if (word.at[0] == '~') return true;
     phi__buf_init(&joined, p->arena->memory);
@@ -410,7 +410,6 @@ static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool al
 
 PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_arena *arena,
                                               const char *const **out) {
-    size_t n;
     if (config == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     *out = NULL;
     phi__protected p = PHI_ZERO;
@@ -418,8 +417,7 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
     p.list = (const char **)phi__arena_zero(arena, (PHI__PROTECTED_MOST + 1) * sizeof *p.list);
     if (p.list == NULL) return PHI_NO_MEMORY;
     phi_str path = phi_str_of(phi__load_path(config));
-    for (n = path.len; n > 0 && path.at[n - 1] != '/';) n--;
-    p.directory = phi__str(path.at, n);
+    p.directory = phi__str(path.at, path.len - phi__path_name(path).len);
     if ((path.len > 0 && !phi__protected_resolved(&p, path)) ||
         !phi__protected_tree(&p, phi_config_tree(config), false, 0))
         return p.full ? PHI_TOO_BIG : PHI_NO_MEMORY;

@@ -418,19 +418,19 @@ PHI__FN void phi__ignored_free(phi__ignored *ignored) {
 PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place) {
     if (ignored->path.len == 0) {
         phi__buf_text(&ignored->path, place);
-        if (strcmp(place, "/") != 0) phi__buf_char(&ignored->path, '/');
+        if (place[0] == '\0' || place[strlen(place) - 1] != '/') phi__buf_char(&ignored->path, '/');
         if (ignored->path.failed) return PHI_NO_MEMORY;
         ignored->root = ignored->path.len;
         return PHI_BUSY;
     }
-    size_t len = strlen(place);
-    size_t from = ignored->count > 0 ? ignored->levels[ignored->count - 1].from : 0;
+    size_t len = strlen(place), root = phi__path_root(place);
+    size_t from = ignored->count > 0 ? ignored->levels[ignored->count - 1].from : root - 1;
     while (from < len && place[from] != '/') from++;
-    if (from >= len || len == 1) return PHI_OK;
+    if (from >= len || len <= root) return PHI_OK;
     phi__ignored_level *level = phi__ignored_push(ignored, from + 1);
     ignored->above = ignored->count;
     if (level == NULL) return PHI_NO_MEMORY;
-    phi__fd dir = phi__walk_open_path(phi__str(place, phi__max(from, 1)));
+    phi__fd dir = phi__walk_open_path(phi__str(place, phi__max(from, root)));
     if (dir < 0) return PHI_BUSY;
     phi_status status = phi__ignored_fill(ignored, level, dir);
     phi__walk_close(dir);

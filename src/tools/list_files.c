@@ -96,10 +96,10 @@ static void phi__ls_write(phi__list_run *list, phi_str relative) {
     size_t n = strlen(list->path);
     if (out->len > 0) phi__buf_char(out, '\n');
     size_t from = out->len;
-    while (n > 1 && list->path[n - 1] == '/') n--;
+    while (n > 1 && phi__path_is_slash(list->path[n - 1])) n--;
     if (n > 1 || list->path[0] != '.') {
         phi__buf_add(out, list->path, n);
-        if (list->path[n - 1] != '/') phi__buf_char(out, '/');
+        if (!phi__path_is_slash(list->path[n - 1])) phi__buf_char(out, '/');
     }
     phi__utf8_repair(out, relative);
     if (!out->failed) out->len = from + phi__words_clean_line(out->at + from, out->len - from);

@@ -116,7 +116,6 @@ static void phi__rf_carry(phi__read *read, size_t from, size_t n) {
 /* ---- images, documents, audio ---- */
 
 static phi_flow phi__rf_media_end(phi__read *read) {
-    const char *slash = strrchr(read->path, '/');
     phi__buf details;
     if (read->out.len == 0) /* providers refuse a block without data */
         return phi__job_fail(&read->job, "Cannot read %s: the %s is empty", read->path,
@@ -126,7 +125,7 @@ static phi_flow phi__rf_media_end(phi__read *read) {
     content.data = phi__buf_str(&read->out);
     content.mime_type = phi_str_of(read->type->mime_type);
     if (content.kind == PHI_CONTENT_DOCUMENT)
-        content.name = phi_str_of(slash != NULL ? slash + 1 : read->path);
+        content.name = phi__path_name(phi_str_of(read->path));
     phi__buf_init(&details, read->job.memory);
     phi__rf_details(read, &details);
     if (details.failed)

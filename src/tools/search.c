@@ -314,7 +314,8 @@ static bool phi__own_name(phi__search *search, phi_str path) {
     phi__buf_clear(&own->name);
     if (strcmp(search->path, ".") != 0) {
         phi__buf_add(&own->name, search->path, n);
-        if (path.len > 0 && search->path[n - 1] != '/') phi__buf_char(&own->name, '/');
+        if (path.len > 0 && !phi__path_is_slash(search->path[n - 1]))
+            phi__buf_char(&own->name, '/');
     }
     phi__buf_add_str(&own->name, path);
     phi__buf_char(&own->name, '\0');
@@ -338,8 +339,9 @@ static phi_status phi__own_entry(phi__search *search, size_t *units) {
         phi_str name = phi__buf_str(&own->name);
         size_t n = workspace != NULL ? strlen(workspace) : 0, rules = own->include.count;
         while (phi__str_starts(name, "./")) name = phi__str_from(name, 2);
-        if (n > 0 && workspace[0] == '/' && phi__str_starts(name, workspace) &&
-            (workspace[n - 1] == '/' || name.at[n++] == '/'))
+        if (n > 0 && phi__path_absolute(phi_str_of(workspace)) &&
+            phi__str_starts(name, workspace) &&
+            (phi__path_is_slash(workspace[n - 1]) || phi__path_is_slash(name.at[n++])))
             name = phi__str_from(name, n);
         said = phi__ignore_says(&own->include, name, directory, &rules, units);
         out = said == PHI__IGNORE_IN ||

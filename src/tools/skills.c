@@ -601,8 +601,8 @@ static phi_status phi__skill_go(phi__skill_file *file) {
         return PHI_NOT_FOUND;
     /* The name is the last part of the path. For "." and "..", it is the last part of the resolved
        path. */
-    while (path.len > 1 && path.at[path.len - 1] == '/') path.len--;
-    file->name = phi__glob_name(path);
+    while (path.len > 1 && phi__path_is_slash(path.at[path.len - 1])) path.len--;
+    file->name = phi__path_name(path);
     if (file->name.len == 0 || phi__str_is(file->name, ".") || phi__str_is(file->name, ".."))
         file->name = phi__glob_name(phi_str_of(file->base));
     if (phi__utf8_valid(file->name) != file->name.len) {
