@@ -6,8 +6,8 @@
    use them as this file does. Where the driver refuses, and with PHI_USE_POLL, WSAPoll is used
    instead: a turn then takes time for each socket, and pipes are looked at every few milliseconds.
 
-   The memory of an operation must stay until its packet has come out of the port. So a socket
-   that is forgotten before, or a pipe that is closed before, is marked and freed with its packet. */
+   The memory of an operation must stay until its packet has come out of the port. So a socket that
+   is forgotten before, or a pipe that is closed before, is marked and freed with its packet. */
 #include "io/os_in.h"
 #include "io/poller_in.h"
 
