@@ -73,6 +73,11 @@ const char *test_os_child_left(long *pid) {
                 strcmp(one.szExeFile, "conhost.exe") != 0;
         if (found) *pid = (long)one.th32ProcessID;
     }
+    if (found) { /* it is not the next test's */
+        HANDLE child = OpenProcess(PROCESS_TERMINATE, FALSE, (DWORD)*pid);
+        if (child != NULL) (void)TerminateProcess(child, 1);
+        if (child != NULL) (void)CloseHandle(child);
+    }
     (void)CloseHandle(all);
     return found ? "a child running" : NULL;
 }
