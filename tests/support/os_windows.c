@@ -25,7 +25,11 @@
 
 #include "support/posix_on_windows.h"
 
-enum { OS_FILES = 2048 };
+enum { OS_FILES = 2048, OS_CHILDREN = 64 };
+
+static DWORD os__before[OS_CHILDREN];
+static size_t os__before_count;
+static size_t os__children(DWORD *out, size_t cap);
 
 static void os__ignore(const wchar_t *a, const wchar_t *b, const wchar_t *c, unsigned line,
                        uintptr_t more) {
@@ -51,6 +55,7 @@ void test_os_begin(void) {
     (void)_setmode(2, _O_BINARY);
     (void)setvbuf(stdout, NULL, _IOFBF, 1 << 12);
     (void)_set_invalid_parameter_handler(os__ignore);
+    os__before_count = os__children(os__before, OS_CHILDREN);
     (void)SetUnhandledExceptionFilter(os__crash);
     (void)SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
 }
@@ -60,26 +65,38 @@ void test_os_descriptors(bool *open, int count) {
     for (fd = 0; fd < count; fd++) open[fd] = _get_osfhandle(fd) >= 0;
 }
 
-const char *test_os_child_left(long *pid) {
+/* Children of this process's number. Those that were there before it are of a process that had the
+   same number and has ended. */
+static size_t os__children(DWORD *out, size_t cap) {
     HANDLE all = CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0);
     PROCESSENTRY32 one;
-    bool more, found = false;
-    *pid = 0;
-    if (all == INVALID_HANDLE_VALUE) return NULL;
+    size_t n = 0;
+    bool more;
+    if (all == INVALID_HANDLE_VALUE) return 0;
     memset(&one, 0, sizeof one);
     one.dwSize = sizeof one;
-    for (more = Process32First(all, &one); more && !found; more = Process32Next(all, &one)) {
-        found = one.th32ParentProcessID == GetCurrentProcessId() &&
-                strcmp(one.szExeFile, "conhost.exe") != 0;
-        if (found) *pid = (long)one.th32ProcessID;
+    for (more = Process32First(all, &one); more && n < cap; more = Process32Next(all, &one))
+        if (one.th32ParentProcessID == GetCurrentProcessId() &&
+            strcmp(one.szExeFile, "conhost.exe") != 0)
+            out[n++] = one.th32ProcessID;
+    (void)CloseHandle(all);
+    return n;
+}
+
+const char *test_os_child_left(long *pid) {
+    DWORD now[OS_CHILDREN];
+    size_t n = os__children(now, OS_CHILDREN), i, k;
+    *pid = 0;
+    for (i = 0; i < n && *pid == 0; i++) {
+        for (k = 0; k < os__before_count && os__before[k] != now[i];) k++;
+        if (k == os__before_count) *pid = (long)now[i];
     }
-    if (found) { /* it is not the next test's */
+    if (*pid != 0) { /* it is not the next test's */
         HANDLE child = OpenProcess(PROCESS_TERMINATE, FALSE, (DWORD)*pid);
         if (child != NULL) (void)TerminateProcess(child, 1);
         if (child != NULL) (void)CloseHandle(child);
     }
-    (void)CloseHandle(all);
-    return found ? "a child running" : NULL;
+    return *pid != 0 ? "a child running" : NULL;
 }
 
 /* Wine's DeleteFile removes what a link names, not the link: rm does it there. */
