@@ -35,8 +35,8 @@ CRATE = "0.4.91"  # of curl-sys: curl 8.22
 TRIPLES = {64: "x86_64-w64-mingw32", 32: "i686-w64-mingw32"}
 PROCESSORS = {64: "x86_64", 32: "x86"}
 JOBS = min(2, os.cpu_count() or 2)
-SECONDS = 180       # for one program
-SECONDS_LEFT = 30   # for one that is left out
+SECONDS = 600       # for one program: each call of Wine costs a millisecond
+SECONDS_LEFT = 30    # for one that is left out
 CACHE = ["ccache"] if os.environ.get("CC", "").startswith("ccache ") else []
 WARN = (os.environ.get("WARN") or "-Wall -Wextra").split() + ["-Werror"]
 # Windows 10, for which curl is built, too.
