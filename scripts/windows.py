@@ -45,7 +45,8 @@ COMMON = ["-D_WIN32_WINNT=0x0A00", "-DCURL_STATICLIB", "-DPHI__FN=", "-DPHI__TES
 FLAGS_SRC = ["-std=c99", "-O1", "-g1", "-DPHI__SEGMENT_BYTES=512"]
 # GNU: with the names of POSIX that the C library has. Its types have other sizes, and its isnan converts to float.
 FLAGS_TEST = ["-std=gnu99", "-O0", "-g1", "-Wno-conversion", "-Wno-float-conversion", "-include",
-              "tests/support/posix_on_windows.h", "-isystem", "tests/support/windows"]
+              "tests/support/posix_on_windows.h"]
+FLAGS_POSIX = ["-isystem", "tests/support/windows"]  # not for tests of Windows itself
 LIBS = ["-lws2_32", "-lbcrypt", "-lcrypt32", "-lsecur32", "-liphlpapi", "-ladvapi32", "-lnormaliz", "-lm", "-lpthread"]
 CURL_OFF = ("BUILD_CURL_EXE BUILD_SHARED_LIBS BUILD_LIBCURL_DOCS BUILD_MISC_DOCS ENABLE_CURL_MANUAL BUILD_TESTING "
             "BUILD_EXAMPLES CURL_USE_LIBPSL CURL_USE_LIBSSH2 CURL_ZLIB CURL_BROTLI CURL_ZSTD USE_NGHTTP2 USE_LIBIDN2 "
@@ -134,7 +135,7 @@ def compile_one(bits, source):
     """(object file, "") or (None, what the compiler said)."""
     target = f"{WORK}/{bits}/{source[:-2]}.o"
     command = [*CACHE, f"{TRIPLES[bits]}-gcc", *WARN, *COMMON, *(FLAGS_SRC if source.startswith("src/") else FLAGS_TEST),
-               f"-I{WORK}/curl-{bits}/include"]
+               *([] if source.startswith(("src/", "tests/windows/")) else FLAGS_POSIX), f"-I{WORK}/curl-{bits}/include"]
     key = " ".join(command)
     if fresh(target, key):
         return target, ""
