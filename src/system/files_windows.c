@@ -475,7 +475,7 @@ PHI__FN void phi__files_private(phi__file *file) {
 enum { PHI__EXACT_UNITS = 2 /* units of phi__files_make_way for a part */ };
 
 /* Replaces the way's directory by its subdirectory `name`, which is made if it is missing. */
-static int phi__way_enter(phi__way *way, phi_str name) {
+static int phi__exact_way_enter(phi__way *way, phi_str name) {
     phi__nt_how how = PHI_ZERO;
     char final[PHI__PATH_BYTES];
     HANDLE next;
@@ -496,7 +496,7 @@ static int phi__way_enter(phi__way *way, phi_str name) {
     return 0;
 }
 
-static int phi__way_begin(phi__way *way) {
+static int phi__exact_way_begin(phi__way *way) {
     char root[PHI__PATH_BYTES];
     size_t n = phi__windows_root(way->path);
     if (strlen(way->path) < n || n >= sizeof root) return PHI__PATH_RELATIVE;
@@ -510,14 +510,14 @@ static int phi__way_begin(phi__way *way) {
 }
 
 PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words *words) {
-    int error = way->open ? 0 : phi__way_begin(way);
+    int error = way->open ? 0 : phi__exact_way_begin(way);
     while (error == 0) {
         const char *part = way->path + way->at, *slash = strchr(part, '/');
         if (slash == NULL) return PHI_OK;
         if (*units == 0) return PHI_BUSY;
         *units -= phi__min(*units, PHI__EXACT_UNITS);
         size_t n = (size_t)(slash - part);
-        error = phi__way_enter(way, phi__str(part, n));
+        error = phi__exact_way_enter(way, phi__str(part, n));
         if (error == 0) way->at += n + 1;
     }
     return phi__files_refused(error, words);
