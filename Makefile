@@ -78,7 +78,7 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-.PHONY: all help demo live openapi schema interop windows test check coverage mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean \
+.PHONY: all help demo live openapi schema interop windows cross test check coverage mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean \
         format \
         objects programs example-programs one always
 .DELETE_ON_ERROR:
@@ -94,6 +94,7 @@ help:
 	@echo 'make openapi SPEC=file   the operations and tools of an OpenAPI document, with time and memory'
 	@echo 'make schema     writes docs/phi.schema.json, a JSON Schema of configurations, and the reference of docs/configuration.md'
 	@echo 'make interop    against packages of npm, PyPI and Go (node 20, Python 3.11, go); LLAMA=1: llama.cpp, too'
+	@echo 'make cross      tests on s390x, aarch64 and armv7 under qemu; a static phi over musl and its size; PARTS="s390x musl"'
 	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
 	@echo 'make check      stale headers, layers, formatting, every dialect and compiler'
 	@echo 'make windows    builds all for Windows with mingw-w64 and runs the tests under Wine (T=tests/base: some of them)'
@@ -230,6 +231,11 @@ interop:
 windows:
 	@scripts/deps.sh windows
 	@CC="$(CC)" WARN="$(WARN)" PYTHON="$(PYTHON)" $(PYTHON) scripts/windows.py $(BITS:%=--bits %) $(T)
+
+# PARTS: s390x aarch64 armv7 musl.
+cross:
+	@scripts/deps.sh cross
+	@MAKE="$(MAKE)" CLANG="$(CLANG)" PYTHON="$(PYTHON)" $(PYTHON) scripts/cross.py $(PARTS)
 
 # ---- tests ----
 

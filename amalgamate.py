@@ -66,6 +66,9 @@ PRELUDE = """#ifdef PHI_IMPLEMENTATION
 #define _GNU_SOURCE 1
 #endif
 #endif
+#if defined(__linux__) && !defined(_FEATURES_H) && !defined(_FILE_OFFSET_BITS)
+#define _FILE_OFFSET_BITS 64 /* 32-bit glibc: else readdir and stat fail on large numbers */
+#endif
 #if defined(__APPLE__) && !defined(_DARWIN_C_SOURCE)
 #define _DARWIN_C_SOURCE 1
 #endif

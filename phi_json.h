@@ -43,11 +43,17 @@
 #define _GNU_SOURCE 1
 #endif
 #endif
+#if defined(__linux__) && !defined(_FEATURES_H) && !defined(_FILE_OFFSET_BITS)
+#define _FILE_OFFSET_BITS 64 /* 32-bit glibc: else readdir and stat fail on large numbers */
+#endif
 #if defined(__APPLE__) && !defined(_DARWIN_C_SOURCE)
 #define _DARWIN_C_SOURCE 1
 #endif
 #if defined(__NetBSD__) && !defined(_NETBSD_SOURCE)
 #define _NETBSD_SOURCE 1
+#endif
+#if defined(_MSC_VER) && !defined(_CRT_SECURE_NO_WARNINGS)
+#define _CRT_SECURE_NO_WARNINGS 1
 #endif
 #endif
 
@@ -65,11 +71,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE_BASE
-#if PHI__PUB_BASE_BASE != 0x164e8dfe
+#if PHI__PUB_BASE_BASE != 0xf10f89a3
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_BASE_BASE 0x164e8dfe
+#define PHI__PUB_BASE_BASE 0xf10f89a3
 
 /* ---- src/base/base.h ---- */
 
@@ -77,7 +83,7 @@
 
    No function here allocates memory or keeps state. */
 #if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
-#error "phi: C99 or newer is needed: compile with -std=c99"
+#error "phi: C99 or newer is needed: compile with -std=c99 (MSVC: /std:c11)"
 #endif
 
 #include <stdbool.h>
@@ -110,7 +116,10 @@
 #endif
 /* clang-format on */
 
-#if defined(__GNUC__)
+/* here "printf" is that of msvcrt; C99 programs get the standard one */
+#if defined(__MINGW32__) && !defined(__clang__)
+#define PHI_PRINTF(format_index, first) __attribute__((format(gnu_printf, format_index, first)))
+#elif defined(__GNUC__)
 #define PHI_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
 #else
 #define PHI_PRINTF(format_index, first)
@@ -719,11 +728,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x3d785e08
+#if PHI__IMP_BASE != 0xfac93750
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x3d785e08
+#define PHI__IMP_BASE 0xfac93750
 
 /* ---- src/base/base_in.h ---- */
 
@@ -735,7 +744,16 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #include <string.h>
 
 #ifndef PHI__FN
+#if defined(__GNUC__) && (defined(__ELF__) || defined(__MACH__))
 #define PHI__FN __attribute__((visibility("hidden")))
+#else
+#define PHI__FN
+#endif
+#endif
+/* MSVC lacks gcc's extensions and C11's atomics. clang for MSVC has both. */
+#if defined(_MSC_VER) && !defined(__clang__)
+#define PHI__MSVC 1
+#include <intrin.h>
 #endif
 /* Only for phi's own invariants. A caller's mistake returns a status instead. */
 #ifndef PHI_ASSERT
@@ -744,16 +762,19 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 /* Marks a condition that should never be true but is handled anyway. If a test makes the condition
    true, the test stops at once. `make coverage` does not count the line. */
-#ifdef PHI__TESTED
+#if defined(PHI__TESTED) && defined(PHI__MSVC)
+#define PHI_NEVER(condition) ((condition) ? (__debugbreak(), true) : false)
+#elif defined(PHI__TESTED)
 #define PHI_NEVER(condition) ((condition) ? (__builtin_trap(), true) : false)
 #else
 #define PHI_NEVER(condition) (condition)
 #endif
 
 /* Atomics: a type, and operations on it with acquire and release order: load, store,
-   compare-and-swap, and an addition without a result. They use the builtins of gcc and clang, or
-   else those of C11. With PHI_NO_THREADS they are plain accesses, and only the pumping thread may
-   call phi. PHI__NO_BUILTINS lets the checks compile the C11 branch with gcc and clang. */
+   compare-and-swap, and an addition without a result. They use the builtins of gcc and clang, the
+   intrinsics of MSVC, or else C11. With PHI_NO_THREADS they are plain accesses, and only the
+   pumping thread may call phi. PHI__NO_BUILTINS lets the checks compile the C11 branch with gcc and
+   clang. */
 #if defined(PHI_NO_THREADS)
 #define PHI__ATOMIC(type) type
 #define PHI__LOAD(p) (*(p))
@@ -769,6 +790,81 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
     __atomic_compare_exchange_n((p), (expected), (desired), false, __ATOMIC_ACQ_REL,               \
                                 __ATOMIC_ACQUIRE)
 #define PHI__ADD(p, v) ((void)__atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL))
+#elif defined(PHI__MSVC)
+#define PHI__ATOMIC(type) volatile type
+/* MSVC's C has no typeof. So the operations choose by size, and a load of 4 bytes is a uint32_t in
+   a uint64_t. */
+#define PHI__IS_WIDE(p) (sizeof *(p) == 8)
+#define PHI__LOAD(p) (PHI__IS_WIDE(p) ? phi__msvc_load64(p) : phi__msvc_load32(p))
+#define PHI__STORE(p, v)                                                                           \
+    (PHI__IS_WIDE(p) ? phi__msvc_store64((p), (uint64_t)(v))                                       \
+                     : phi__msvc_store32((p), (uint32_t)(v)))
+#define PHI__CAS(p, expected, desired)                                                             \
+    (PHI__IS_WIDE(p) ? phi__msvc_cas64((p), (expected), (uint64_t)(desired))                       \
+                     : phi__msvc_cas32((p), (expected), (uint32_t)(desired)))
+#define PHI__ADD(p, v)                                                                             \
+    (PHI__IS_WIDE(p) ? phi__msvc_add64((p), (uint64_t)(v)) : phi__msvc_add32((p), (uint32_t)(v)))
+
+/* The intrinsics are full barriers. */
+static inline bool phi__msvc_cas32(volatile void *at, void *expected, uint32_t desired) {
+    long *want = (long *)expected;
+    long was = _InterlockedCompareExchange((volatile long *)at, (long)desired, *want);
+    if (was == *want) return true;
+    *want = was;
+    return false;
+}
+
+static inline bool phi__msvc_cas64(volatile void *at, void *expected, uint64_t desired) {
+    long long *want = (long long *)expected;
+    long long was =
+        _InterlockedCompareExchange64((volatile long long *)at, (long long)desired, *want);
+    if (was == *want) return true;
+    *want = was;
+    return false;
+}
+
+/* On x86 every load is an acquire, if the compiler keeps its place. Elsewhere, and for 8 bytes in
+   32-bit programs, a swap of 0 for 0 reads the value. */
+static inline uint64_t phi__msvc_load32(const volatile void *at) {
+    uint32_t value = 0;
+#if defined(_M_IX86) || (defined(_M_X64) && !defined(_M_ARM64EC))
+    value = *(const volatile uint32_t *)at;
+    _ReadWriteBarrier();
+#else
+    (void)phi__msvc_cas32((volatile void *)(uintptr_t)at, &value, 0);
+#endif
+    return value;
+}
+
+static inline uint64_t phi__msvc_load64(const volatile void *at) {
+    uint64_t value = 0;
+#if defined(_M_X64) && !defined(_M_ARM64EC)
+    value = *(const volatile uint64_t *)at;
+    _ReadWriteBarrier();
+#else
+    (void)phi__msvc_cas64((volatile void *)(uintptr_t)at, &value, 0);
+#endif
+    return value;
+}
+
+static inline void phi__msvc_store32(volatile void *at, uint32_t value) {
+    (void)_InterlockedExchange((volatile long *)at, (long)value);
+}
+
+/* x86 has no exchange of 8 bytes. */
+static inline void phi__msvc_store64(volatile void *at, uint64_t value) {
+    uint64_t was = phi__msvc_load64(at);
+    while (!phi__msvc_cas64(at, &was, value)) {}
+}
+
+static inline void phi__msvc_add32(volatile void *at, uint32_t value) {
+    (void)_InterlockedExchangeAdd((volatile long *)at, (long)value);
+}
+
+static inline void phi__msvc_add64(volatile void *at, uint64_t value) {
+    uint64_t was = phi__msvc_load64(at);
+    while (!phi__msvc_cas64(at, &was, was + value)) {}
+}
 #elif !defined(__cplusplus) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
 #include <stdatomic.h>
 #define PHI__ATOMIC(type) _Atomic(type)
@@ -1995,7 +2091,7 @@ static size_t phi__slots_take_bits(phi__slots *slots, uint32_t group, uint32_t *
 }
 
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most) {
-    uint32_t marks = PHI__LOAD(&slots->marks), groups = slots->count / 64, n;
+    uint32_t marks = (uint32_t)PHI__LOAD(&slots->marks), groups = slots->count / 64, n;
     size_t count = 0;
     if (marks == slots->marks_seen) return 0;
     for (n = 0; n < groups && count + 64 <= most; n++) {
@@ -2634,11 +2730,11 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x3ac84e3f
+#if PHI__IMP_TEXT != 0x6002531c
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x3ac84e3f
+#define PHI__IMP_TEXT 0x6002531c
 
 /* ---- src/text/text_in.h ---- */
 
@@ -3250,7 +3346,10 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
 
 /* json_in.h - shared by the files of text/, not for other rooms. */
 
-#if defined(__SSE2__)
+/* MSVC has no __SSE2__: every x64 processor has it, and 32-bit code by /arch:SSE2, the default. */
+#if defined(__SSE2__) || (defined(PHI__MSVC) && defined(_M_X64) && !defined(_M_ARM64EC)) ||        \
+    (defined(PHI__MSVC) && defined(_M_IX86_FP) && _M_IX86_FP >= 2)
+#define PHI__JSON_SSE2 1
 #include <emmintrin.h>
 #endif
 
@@ -3281,13 +3380,24 @@ static inline uint64_t phi__json_member_hash(const void *table, const phi_json *
 }
 
 /* ---- strings ---- */
-#if defined(__SSE2__)
+#if defined(PHI__JSON_SSE2)
 /* Returns a bit for each byte that is not plain. The comparison with a space is signed, so it also
    finds bytes from 0x80 on. */
 static inline int phi__json_special(__m128i block) {
     return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')),
                                                        _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'))),
                                           _mm_cmplt_epi8(block, _mm_set1_epi8(' '))));
+}
+
+/* Returns the place of the lowest bit that is set. mask must not be 0. */
+static inline int phi__json_lowest_bit(int mask) {
+#if defined(PHI__MSVC)
+    unsigned long at;
+    (void)_BitScanForward(&at, (unsigned long)mask);
+    return (int)at;
+#else
+    return __builtin_ctz((unsigned)mask);
+#endif
 }
 
 #endif
@@ -3316,11 +3426,11 @@ static inline bool phi__json_special_word(const char *at) {
 
 /* Returns the first byte that is not plain, or end; the first bytes are checked inline. */
 static inline const char *phi__json_plain_short(const char *at, const char *end) {
-#if defined(__SSE2__)
+#if defined(PHI__JSON_SSE2)
     if (end - at >= 16) {
         __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
         int mask = phi__json_special(block);
-        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
+        if (mask != 0) return at + phi__json_lowest_bit(mask);
         at += 16;
     }
 #endif
@@ -3329,7 +3439,7 @@ static inline const char *phi__json_plain_short(const char *at, const char *end)
 
 /* Like phi__json_text_quote; the first bytes are checked inline. */
 static inline const char *phi__json_quote_short(const char *at, const char *end, bool *escaped) {
-#if defined(__SSE2__)
+#if defined(PHI__JSON_SSE2)
     if (end - at >= 16) {
         __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
         int quote = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
@@ -3337,7 +3447,7 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
         *escaped = false;
         /* the first quote has no backslash before it */
         if (quote != 0 && (escape & (quote - 1) & ~quote) == 0)
-            return at + __builtin_ctz((unsigned)quote);
+            return at + phi__json_lowest_bit(quote);
         if (escape == 0) at += 16;
     }
 #endif
@@ -5430,10 +5540,10 @@ PHI__FN void phi__json_number_put_double(phi__buf *buf, double d) {
 /* ---- for all readers of JSON strings: their end, UTF-8, escapes ---- */
 
 PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end) {
-#if defined(__SSE2__)
+#if defined(PHI__JSON_SSE2)
     for (; end - at >= 16; at += 16) {
         int mask = phi__json_special(_mm_loadu_si128((const __m128i *)(const void *)at));
-        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
+        if (mask != 0) return at + phi__json_lowest_bit(mask);
     }
 #endif
     while (end - at >= 8 && !phi__json_special_word(at)) at += 8;
@@ -5443,13 +5553,13 @@ PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end) {
 
 /* Returns the first quote or backslash in [at, end), or end. */
 static const char *phi__json_text_quote_or_escape(const char *at, const char *end) {
-#if defined(__SSE2__)
+#if defined(PHI__JSON_SSE2)
     const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
     for (; end - at >= 16; at += 16) {
         __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
         int mask = _mm_movemask_epi8(
             _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash)));
-        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
+        if (mask != 0) return at + phi__json_lowest_bit(mask);
     }
 #endif
     for (; end - at >= 8; at += 8) {
@@ -6223,14 +6333,14 @@ static const char *phi__json_write_special(const char *at, const char *end, bool
 /* Copies bytes while they are plain. May write up to PHI__JSON_OVER bytes after the copied ones. */
 static inline const char *phi__json_write_copy_plain(const char *at, const char *end, char **to) {
     char *out = *to;
-#if defined(__SSE2__)
+#if defined(PHI__JSON_SSE2)
     while (end - at >= 16) {
         __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
         int mask = phi__json_special(block);
         _mm_storeu_si128((__m128i *)(void *)out, block);
         if (mask != 0) {
-            *to = out + __builtin_ctz((unsigned)mask);
-            return at + __builtin_ctz((unsigned)mask);
+            *to = out + phi__json_lowest_bit(mask);
+            return at + phi__json_lowest_bit(mask);
         }
         at += 16;
         out += 16;

@@ -36,11 +36,17 @@
 #define _GNU_SOURCE 1
 #endif
 #endif
+#if defined(__linux__) && !defined(_FEATURES_H) && !defined(_FILE_OFFSET_BITS)
+#define _FILE_OFFSET_BITS 64 /* 32-bit glibc: else readdir and stat fail on large numbers */
+#endif
 #if defined(__APPLE__) && !defined(_DARWIN_C_SOURCE)
 #define _DARWIN_C_SOURCE 1
 #endif
 #if defined(__NetBSD__) && !defined(_NETBSD_SOURCE)
 #define _NETBSD_SOURCE 1
+#endif
+#if defined(_MSC_VER) && !defined(_CRT_SECURE_NO_WARNINGS)
+#define _CRT_SECURE_NO_WARNINGS 1
 #endif
 #endif
 
@@ -48,7 +54,7 @@
 #if PHI__PUB_PHI_1 != 0xb6bbbfe0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_BASE_BASE != 0x164e8dfe
+#if PHI__PUB_BASE_BASE != 0xf10f89a3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_PHI_2 != 0xb4409c63
@@ -57,7 +63,7 @@
 #if PHI__PUB_BASE_ARENA != 0x678db51e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_3 != 0xcf8d66f5
+#if PHI__PUB_PHI_3 != 0xf5a8a242
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_JSON != 0x823f18eb
@@ -293,11 +299,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x517393e1
+#if PHI__PUB_PHI_TOOLS_1 != 0x64fde703
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x517393e1
+#define PHI__PUB_PHI_TOOLS_1 0x64fde703
 
 #ifdef __cplusplus
 extern "C" {
@@ -2051,6 +2057,9 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
    or allowed paths, phi's own engine searches. If every file may be used, `search` runs ripgrep if
    it is installed. The results are the same.
 
+   On Windows, `bash` runs the bash of Git or MSYS if one is installed, else PowerShell: the tool's
+   description says which. The bash of WSL is not used.
+
    All texts that a model sees are UTF-8; other bytes become U+FFFD. No tool blocks: commands run
    as processes, and files are read and written in slices. While write_file or edit_file runs, no
    other tool of the turn runs, so no edit is lost. They replace a file whole, so it is never
@@ -2121,6 +2130,7 @@ typedef struct phi_toolset {
     phi_tool tools[PHI_TOOL_COUNT];
     size_t count; /* 6, or fewer with PHI_NO_PROCESS or PHI_NO_FILES */
     phi_tools_desc desc;
+    bool powershell; /* `bash` runs PowerShell, because no bash was found */
 } phi_toolset;
 
 /* Fills `set` with the tools bash, read_file, write_file, edit_file, list_files and search. desc is
@@ -2239,6 +2249,11 @@ typedef struct phi_permissions_desc {
     /* absolute path; copied (default: unknown, so only "~" means the home directory) */
     const char *home;
     const char *shell_tools; /* a pattern of names; copied (default "bash") */
+    /* A pattern of those shell_tools whose lines are PowerShell; copied. A line of plain commands
+       (Get-ChildItem src, Get-Content a.txt | Select-Object -First 5) is judged by the rules on its
+       commands, each under its full name. All other lines cannot be read with certainty (default:
+       all of shell_tools if the tool `bash` runs PowerShell here, else none) */
+    const char *powershell_tools;
     /* The host's scripts and configuration. Even if a rule allows the call, phi asks before such a
        file is written, and before a command copies, moves or removes such a file or a directory
        that contains one. Relative paths are in the workspace. NULL-ended; copied (default: none) */
@@ -7711,11 +7726,58 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0xe3a52371
+#if PHI__IMP_SYSTEM != 0xde44ea2b
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0xe3a52371
+#define PHI__IMP_SYSTEM 0xde44ea2b
+
+/* ---- src/system/channel_in.h ---- */
+
+/* channel_in.h - the two sides of a channel, as calls to the system that never block.
+
+   A side is a descriptor of the host, which the channel neither closes nor changes for good. */
+
+#ifndef PHI_NO_PROCESS
+enum { PHI__SIDE_BUSY = -1 /* nothing has arrived, or there is no room */ };
+
+#if defined(PHI__OS_WINDOWS)
+typedef enum phi__side_kind {
+    PHI__SIDE_FILE, /* also NUL */
+    PHI__SIDE_PIPE,
+    PHI__SIDE_CONSOLE
+} phi__side_kind;
+#endif
+
+typedef struct phi__side {
+    phi__fd fd;
+    bool plain; /* no poller takes the descriptor: try again and again */
+#if defined(PHI__OS_WINDOWS)
+    phi__side_kind kind;
+    phi__buf keys;    /* a console's input, as UTF-8 */
+    size_t keys_done; /* bytes of `keys` that can be read: whole lines in line mode */
+    bool keys_ended;  /* Ctrl+Z began a line */
+    wchar_t half;     /* first half of a character's UTF-16, or 0 */
+    phi__fd echo;     /* the console's screen, or 0 */
+    char tail[4];     /* a console's output: the first bytes of a character */
+    size_t tail_len;
+#endif
+} phi__side;
+
+/* Begins to use the host's descriptor; `writes` says for which direction. False: it is not open. */
+PHI__FN bool phi__side_open(phi__side *side, phi_memory *memory, int fd, bool writes);
+
+/* Reads bytes that have arrived. 0 with *got 0: the input has ended. Other results: PHI__SIDE_BUSY,
+   or an error of the system. */
+PHI__FN int phi__side_read(phi__side *side, char *out, size_t n, size_t *got);
+
+/* Writes some of the bytes. Returns 0, PHI__SIDE_BUSY, or an error of the system. *wrote is set in
+   any case. */
+PHI__FN int phi__side_write(phi__side *side, const char *bytes, size_t n, size_t *wrote);
+
+/* Frees what the side has. Calling it twice is harmless. */
+PHI__FN void phi__side_close(phi__side *side);
+#endif
 
 /* ---- src/system/system_in.h ---- */
 
@@ -7791,7 +7853,7 @@ PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, ph
                                         phi__file **out, phi__words *words);
 
 /* Like phi__files_open_read, for a name in an open directory. Refuses a link. */
-PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *name,
+PHI__FN phi_status phi__files_open_in(phi_memory *memory, phi__fd dir, const char *name,
                                       phi__file **out, phi__words *words);
 
 /* Opens a temporary file next to `path`, which phi__files_commit renames to `path`: an interrupted
@@ -7801,7 +7863,8 @@ PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *n
 PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                            phi__words *words);
 
-/* Makes the replacing file private to its owner (0600). Call this function before any write. */
+/* Makes the replacing file private to its owner (0600; on Windows, rights for this user alone). Call
+   this function before any write. */
 PHI__FN void phi__files_private(phi__file *file);
 
 /* Reads at most n bytes. *got is 0 at the end of the file. */
@@ -7813,7 +7876,7 @@ PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t 
 typedef struct phi__way {
     const char *path; /* borrowed */
     size_t at;        /* offset of the next part */
-    int dir;          /* open directory that holds that part */
+    phi__fd dir;      /* open directory that holds that part */
     bool open;
 } phi__way;
 
@@ -7822,7 +7885,14 @@ typedef struct phi__way {
 PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words *words);
 PHI__FN void phi__files_leave(phi__way *way); /* calling it twice is harmless */
 
-/* Resolves `path` against `base` (NULL: the working directory) to an absolute path without "..",
+/* On Windows a resolved path has the style of phi__windows_path, and the long names, in the case of
+   the disk, that the system reports for the parts that exist; links, junctions and short names are
+   resolved. ".." removes a part before links are resolved. Refused: a path that depends on a drive's
+   current directory, device names, streams, parts that end with a dot or a blank, and a link whose
+   target does not exist. A path on another share than `base` is not looked up, so it is not sent
+   over the network: its result is its text.
+
+   Resolves `path` against `base` (NULL: the working directory) to an absolute path without "..",
    "." or links. Links are resolved in every part, dangling ones too. Last parts may be missing; a
    ".." after a missing part removes that part. Works in slices, because a chain of links can take a
    second. `rest` holds the unresolved part at its right end: a link's target is put before it. */
@@ -7839,7 +7909,8 @@ PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, co
    unit, and one more for each 64 bytes of the path before it, which the system walks again. */
 PHI__FN phi_status phi__path_resolve_advance(phi__resolve *r, size_t *units, phi__words *words);
 
-/* True if a resolved path is `directory`, which is resolved too, or lies in it. */
+/* True if a resolved path is `directory`, which is resolved too, or lies in it. Ignores case on
+   Windows. */
 PHI__FN bool phi__path_inside(const char *directory, const char *path);
 
 /* A walk of a directory tree, an entry at a time, in no order, in time linear in the entries.
@@ -7863,7 +7934,7 @@ PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__link
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out);
 
 /* Returns the descriptor of the current directory, valid until the next call; -1 if closed. */
-PHI__FN int phi__walk_at(const phi__walk *walk);
+PHI__FN phi__fd phi__walk_at(const phi__walk *walk);
 PHI__FN void phi__walk_skip(phi__walk *walk); /* do not enter the directory just returned */
 PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
 #endif
@@ -7921,14 +7992,35 @@ PHI__FN int phi__process_id(const phi__process *process); /* the system's proces
 
 /* Kills the child if it is alive. No callback follows. NULL is harmless. */
 PHI__FN void phi__process_free(phi__process *process);
+
+enum {
+    PHI__SHELL_PATH_BYTES = 1024, /* of a program's path, with the terminator */
+    PHI__SHELL_ARGS = 10          /* arguments of a shell, with the NULL at their end */
+};
+
+/* The shell that runs lines for the tool `bash`. */
+typedef struct phi__shell_program {
+    char path[PHI__SHELL_PATH_BYTES]; /* for phi__process_desc.argv */
+    bool powershell;                  /* else it is bash */
+    bool quotes; /* this bash cannot take every line as it is: see phi__shell_quote */
+} phi__shell_program;
+
+/* Finds the shell. On POSIX this is "bash". On Windows it is a bash of Git or MSYS, else
+   PowerShell, which every Windows has; finding it looks at about 50 files. */
+PHI__FN void phi__shell_find(phi__shell_program *out);
+
+/* Fills argv, for a shell that runs the line. The arguments point into `shell`, `line` and `text`,
+   an empty buffer that the caller frees. PHI_OK or PHI_NO_MEMORY. */
+PHI__FN phi_status phi__shell_argv(const phi__shell_program *shell, const char *line,
+                                   phi__buf *text, const char *argv[PHI__SHELL_ARGS]);
 #endif
 #ifndef PHI_NO_FILES
 /* Opens the directory at a resolved path. Returns -1 on failure. */
-PHI__FN int phi__walk_open_path(phi_str path);
-PHI__FN void phi__walk_close(int dir);
+PHI__FN phi__fd phi__walk_open_path(phi_str path);
+PHI__FN void phi__walk_close(phi__fd dir);
 
 /* True if the directory holds `name`. *directory then says if `name` is a directory. */
-PHI__FN bool phi__walk_has(int dir, const char *name, bool *directory);
+PHI__FN bool phi__walk_has(phi__fd dir, const char *name, bool *directory);
 
 typedef struct phi__ordered_entry {
     phi_str path; /* relative to the root, terminated; borrowed until the next call */
@@ -7950,15 +8042,18 @@ PHI__FN void phi__ordered_skip(phi__ordered *tree); /* do not enter the director
 
 /* Returns the open directory of the last entry, or -1 if it cannot be opened again. If it was
    closed, this costs two system calls for each part of its path. */
-PHI__FN int phi__ordered_at(phi__ordered *tree);
+PHI__FN phi__fd phi__ordered_at(phi__ordered *tree);
 PHI__FN void phi__ordered_free(phi__ordered *tree); /* NULL is harmless */
 #endif
 
 /* ---- src/system/files_in.h ---- */
 
-/* files_in.h - opening a checked path. system_in.h has the contract of files. */
+/* files_in.h - opening a checked path, and reading a directory. system_in.h has the contract of
+   files. Functions return 0 or an error for phi__files_refused, and set a descriptor to -1 on
+   failure. */
 
 #ifndef PHI_NO_FILES
+#if defined(PHI__OS_POSIX)
 /* Opens a path. `flags` are those of open(); O_CLOEXEC is added. */
 PHI__FN int phi__exact_open(const char *path, int flags, int *out);
 
@@ -7968,6 +8063,28 @@ PHI__FN int phi__exact_parent(const char *path, int *out, const char **name);
 
 /* Opens a path part by part, as on systems without openat2. */
 PHI__FN int phi__exact_walk(const char *path, int flags, int *out);
+#else
+/* Opens the directory at a resolved path, with the given access. A link in any part is an error. */
+PHI__FN int phi__exact_directory(const char *path, unsigned long access, phi__fd *out);
+#endif
+
+/* An open directory that is being read. */
+typedef struct phi__dir phi__dir;
+
+/* Opens the directory at a path, to read it. */
+PHI__FN int phi__dir_open_path(const char *path, phi__links links, phi__fd *out);
+
+/* Opens a directory in an open one, to read it. Refuses a link. The name "." opens `dir` again. */
+PHI__FN int phi__dir_open(phi__fd dir, phi_str name, phi__fd *out);
+
+/* Makes a reader of an open directory, which it owns. NULL: no memory, and `fd` is still the
+   caller's. */
+PHI__FN phi__dir *phi__dir_new(phi_memory *memory, phi__fd fd);
+PHI__FN phi__fd phi__dir_fd(const phi__dir *dir);
+
+/* Returns the next name except "." and "..", valid until the next call. NULL: there are no more. */
+PHI__FN const char *phi__dir_next(phi__dir *dir, phi__file_kind *kind);
+PHI__FN void phi__dir_free(phi__dir *dir); /* closes it; NULL is allowed */
 #endif
 
 /* ---- src/system/process_in.h ---- */
@@ -7991,55 +8108,103 @@ static inline size_t phi__outgoing_waits(const phi__outgoing *out) {
 PHI__FN phi_status phi__outgoing_add(phi__outgoing *out, const char *bytes, size_t len, size_t most,
                                      size_t *taken);
 
-/* Writes at most `most` bytes once. Returns an errno value; a full descriptor is EAGAIN. */
-PHI__FN int phi__outgoing_write(phi__outgoing *out, int fd, size_t most);
+/* Writes at most `most` bytes once. Returns what phi__stream_write returns. */
+PHI__FN int phi__outgoing_write(phi__outgoing *out, phi__fd fd, size_t most);
 
 /* Drops all bytes. Calling it twice is harmless. */
 PHI__FN void phi__outgoing_free(phi__outgoing *out);
+
+/* True if two variables "NAME=value" have the same name. */
+PHI__FN bool phi__spawn_same_name(const char *a, const char *b);
+
+/* True if a variable "NAME=value" most likely holds a secret: OPENAI_API_KEY, AWS_SESSION_TOKEN...
+   GIT_CONFIG_KEY_0 does not: it names a setting. */
+PHI__FN bool phi__spawn_is_key(const char *variable, const char *const *keep);
+
+/* ---- process_posix.c, process_windows.c ----
+
+   Errors are those of the system; 0 is success. */
 
 typedef struct phi__spawn {
     const char *const *argv, *const *env, *const *keep_keys; /* as in phi__process_desc */
     const char *cwd;
     bool hide_keys, env_only;
-    int fds[3]; /* descriptors that become the child's 0, 1 and 2; each 3 or more; -1: /dev/null */
+    phi__fd fds[3]; /* ends of pipes, which become the child's 0, 1 and 2; -1: the null device */
 } phi__spawn;
 
-/* Returns 0 and sets *pid, or returns an errno value. The environment is built in `memory`. */
-PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *pid);
+typedef struct phi__os_child {
+    int id; /* the system's process id; on POSIX that of its group, too */
+#if defined(PHI__OS_WINDOWS)
+    phi__fd process, job; /* the job holds the child and all that it starts */
+    bool terminated;
+#endif
+    /* set by phi__child_look; as in phi__process_desc.exited */
+    int code, signal_number;
+    bool lost; /* another part of the host took the exit status */
+} phi__os_child;
+
+/* Starts a child. Temporary texts are built in `memory`. */
+PHI__FN int phi__child_start(phi_memory *memory, const phi__spawn *spawn, phi__os_child *child);
+
+/* Returns the status of an error of phi__child_start or phi__child_pipe, as phi__process_new has
+   it. */
+PHI__FN phi_status phi__child_refusal(int error, const char *cwd);
+
+/* True if the child has exited. It stays a zombie, so that nothing else gets its number. */
+PHI__FN bool phi__child_look(phi__os_child *child);
+
+/* Kills the child and its descendants. Only before phi__child_reap, after which others may have
+   the number. */
+PHI__FN void phi__child_kill(const phi__os_child *child);
+
+/* Kills what the child has started, and removes the zombie. */
+PHI__FN void phi__child_reap(phi__os_child *child);
+PHI__FN void phi__child_terminate(phi__os_child *child);
+
+/* Returns a descriptor that becomes readable at the exit; the caller closes it with
+   phi__stream_close. -1: the system has none. */
+PHI__FN phi__fd phi__child_exit_fd(const phi__os_child *child);
+PHI__FN void phi__child_pause(void); /* sleeps for about a millisecond */
+
+/* Makes a pipe. Our end does not block. *childs is for phi__spawn.fds; phi__child_end_close closes
+   it. After an error, ends that were made are set, else they are -1. */
+PHI__FN int phi__child_pipe(phi__io *io, bool we_read, phi__fd *ours, phi__fd *childs);
+PHI__FN void phi__child_end_close(phi__fd childs);
+
+enum { PHI__STREAM_LATER = -2 }; /* the stream is empty or full now */
+
+/* Read or write once, on our end of a pipe. 0 with *got 0: the stream has ended. */
+PHI__FN int phi__stream_read(phi__fd fd, char *out, size_t n, size_t *got);
+PHI__FN int phi__stream_write(phi__fd fd, const char *bytes, size_t n, size_t *wrote);
+PHI__FN void phi__stream_close(phi__fd fd);
 #endif
 
 /* ---- src/system/channel.c ---- */
 
-/* channel.c - the channels of system_in.h: reads and writes only after poll reported readiness. */
+/* channel.c - the channels of system_in.h: a queue for the reader, and two sides of
+   channel_in.h. */
 
 #ifndef PHI_NO_PROCESS
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <sys/types.h>
-#include <unistd.h>
-
-/* The bytes that a ready pipe takes without blocking. POSIX guarantees at least 512. */
-#if defined(PIPE_BUF)
-#define PHI__CHANNEL_PIECE PIPE_BUF
-#else
-#define PHI__CHANNEL_PIECE 512
-#endif
-
 enum {
-    PHI__CHANNEL_TURN_BYTES = 16384,   /* max. bytes read in one turn */
-    PHI__CHANNEL_WRITES = 16,          /* max. writes in one turn */
-    PHI__CHANNEL_QUEUE_BYTES = 1048576 /* default of max_out_bytes */
+    PHI__CHANNEL_TURN_BYTES = 16384,    /* max. bytes read in one turn */
+    PHI__CHANNEL_WRITES = 16,           /* max. writes in one turn */
+    PHI__CHANNEL_QUEUE_BYTES = 1048576, /* default of max_out_bytes */
+    PHI__CHANNEL_KEPT_BYTES = 16384,    /* a larger queue is freed when it is empty */
+    /* pauses between two tries on a side that no poller takes: the first, doubled up to the last */
+    PHI__CHANNEL_PAUSE_US = 1000,
+    PHI__CHANNEL_PAUSE_MOST_US = 8000
 };
 #define PHI__CHANNEL_RETRY_US 10000u /* pause after a watch failed for lack of memory */
 
 struct phi__channel {
     phi__io *io;
     phi__channel_desc desc;
-    phi__watch watches[2]; /* 0: input, 1: output */
-    bool plain[2];         /* no poller takes the descriptor, so the timer polls */
+    phi__side sides[2]; /* 0: input, 1: output */
+    phi__watch watches[2];
+    /* for a plain side, which the timer serves: the time of its next try, and the last pause */
+    uint64_t due_us[2];
+    uint32_t pause_us[2];
     phi__timer timer;
     phi__outgoing out;
     bool stopped; /* `input` returned false */
@@ -8047,10 +8212,6 @@ struct phi__channel {
     bool broken;  /* out_fd has no reader */
     bool wants_room, in_callback, freed;
 };
-
-static int phi__channel_fd(const phi__channel *c, int side) {
-    return side == 0 ? c->desc.in_fd : c->desc.out_fd;
-}
 
 static bool phi__channel_wants(const phi__channel *c, int side) {
     if (side == 0) return !c->over && !c->stopped;
@@ -8064,21 +8225,24 @@ static void phi__channel_watch(phi__channel *c) {
     for (int side = 0; side < 2; side++) {
         bool on = phi__channel_wants(c, side);
         int want = !on ? 0 : side == 0 ? PHI__READ : PHI__WRITE;
-        if (c->plain[side]) {
-            if (on) at = now;
+        if (c->sides[side].plain) {
+            if (on && c->due_us[side] < at) at = c->due_us[side];
             continue;
         }
         if (c->watches[side].want == want ||
-            phi__io_watch(c->io, &c->watches[side], phi__channel_fd(c, side), want) == PHI_OK)
+            phi__io_watch(c->io, &c->watches[side], c->sides[side].fd, want) == PHI_OK)
             continue;
-        if (at == UINT64_MAX) at = now + PHI__CHANNEL_RETRY_US;
+        if (at > now + PHI__CHANNEL_RETRY_US) at = now + PHI__CHANNEL_RETRY_US;
     }
+    if (at < now) at = now;
     (void)phi__io_timer_set(c->io, &c->timer, at); /* cannot fail: the timer is set */
 }
 
 static void phi__channel_destroy(phi__channel *c) {
-    for (int side = 0; side < 2; side++)
-        (void)phi__io_watch(c->io, &c->watches[side], phi__channel_fd(c, side), 0);
+    for (int side = 0; side < 2; side++) {
+        (void)phi__io_watch(c->io, &c->watches[side], c->sides[side].fd, 0);
+        phi__side_close(&c->sides[side]);
+    }
     phi__io_timer_clear(c->io, &c->timer);
     phi__outgoing_free(&c->out);
     phi__free(phi__io_memory(c->io), c, sizeof *c);
@@ -8106,38 +8270,57 @@ static bool phi__channel_over(phi__channel *c, phi_status status, int error) {
     return phi__channel_returned(c);
 }
 
-/* True if reading or writing on that side would not block. A file is always ready. */
-static bool phi__channel_ready(const phi__channel *c, int side) {
-    struct pollfd one;
-    one.fd = phi__channel_fd(c, side);
-    one.events = side == 0 ? POLLIN : POLLOUT;
-    one.revents = 0;
-    return poll(&one, 1, 0) > 0;
+/* Sets the time of the next try: at once after bytes, else after a pause. */
+static void phi__channel_tried(phi__channel *c, int side, bool moved) {
+    uint32_t pause = c->pause_us[side];
+    pause = pause == 0 ? (uint32_t)PHI__CHANNEL_PAUSE_US : pause * 2;
+    if (pause > PHI__CHANNEL_PAUSE_MOST_US) pause = PHI__CHANNEL_PAUSE_MOST_US;
+    c->pause_us[side] = moved ? 0 : pause;
+    c->due_us[side] = moved ? 0 : phi__io_now_us(c->io) + pause;
 }
 
 /* Reads once. False: the channel is gone. */
 static bool phi__channel_read(phi__channel *c) {
     char bytes[PHI__CHANNEL_TURN_BYTES];
-    ssize_t n;
-    if (!phi__channel_wants(c, 0) || !phi__channel_ready(c, 0)) return true;
-    do n = read(c->desc.in_fd, bytes, sizeof bytes);
-    while (n < 0 && errno == EINTR);
-    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
-    if (n <= 0) return phi__channel_over(c, n == 0 ? PHI_OK : PHI_IO, n == 0 ? 0 : errno);
+    size_t n;
+    if (!phi__channel_wants(c, 0)) return true;
+    int error = phi__side_read(&c->sides[0], bytes, sizeof bytes, &n);
+    phi__channel_tried(c, 0, error != PHI__SIDE_BUSY);
+    if (error == PHI__SIDE_BUSY) return true;
+    if (n == 0) return phi__channel_over(c, error == 0 ? PHI_OK : PHI_IO, error);
     c->in_callback = true;
-    if (!c->desc.input(c->desc.ctx, bytes, (size_t)n)) c->stopped = true;
+    if (!c->desc.input(c->desc.ctx, bytes, n)) c->stopped = true;
     return phi__channel_returned(c);
 }
 
-/* Writes as much as out_fd takes. Returns an errno value. */
+/* Removes bytes that were written from the queue. */
+static void phi__channel_wrote(phi__channel *c, size_t n) {
+    phi__outgoing *out = &c->out;
+    out->at += n;
+    if (out->at == out->bytes.len) {
+        phi__buf_clear(&out->bytes);
+        if (out->bytes.cap > PHI__CHANNEL_KEPT_BYTES) phi__buf_free(&out->bytes);
+        out->at = 0;
+    } else if (out->at >= out->bytes.len / 2) {
+        phi__buf_drop(&out->bytes, out->at);
+        out->at = 0;
+    }
+}
+
+/* Writes as much as out_fd takes. Returns 0 or an error of the system. */
 static int phi__channel_send(phi__channel *c) {
     int error = 0;
+    bool moved = false;
     for (int i = 0; i < PHI__CHANNEL_WRITES && error == 0 && phi__outgoing_waits(&c->out) > 0;
          i++) {
-        if (!phi__channel_ready(c, 1)) return 0;
-        error = phi__outgoing_write(&c->out, c->desc.out_fd, PHI__CHANNEL_PIECE);
+        size_t wrote;
+        error = phi__side_write(&c->sides[1], c->out.bytes.at + c->out.at,
+                                phi__outgoing_waits(&c->out), &wrote);
+        if (wrote > 0) phi__channel_wrote(c, wrote);
+        moved = moved || wrote > 0;
     }
-    return error == EAGAIN ? 0 : error;
+    phi__channel_tried(c, 1, moved || error == 0);
+    return error == PHI__SIDE_BUSY ? 0 : error;
 }
 
 /* Writes queued bytes. False: the channel is gone. */
@@ -8174,8 +8357,9 @@ static void phi__channel_on_timer(phi__timer *timer) {
     phi__channel *c = PHI__OWNER(timer, phi__channel, timer);
     /* cannot fail: the slot of the fired timer is free */
     (void)phi__io_timer_set(c->io, &c->timer, UINT64_MAX);
-    if (c->plain[1] && !phi__channel_write_on(c)) return;
-    if (c->plain[0] && !phi__channel_read(c)) return;
+    uint64_t now = phi__io_now_us(c->io);
+    if (c->sides[1].plain && c->due_us[1] <= now && !phi__channel_write_on(c)) return;
+    if (c->sides[0].plain && c->due_us[0] <= now && !phi__channel_read(c)) return;
     phi__channel_watch(c);
 }
 
@@ -8193,19 +8377,18 @@ PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc,
     c->watches[0].ready = phi__channel_on_in;
     c->watches[1].ready = phi__channel_on_out;
     c->timer.fire = phi__channel_on_timer;
-    if (c->desc.in_fd == c->desc.out_fd || fcntl(c->desc.in_fd, F_GETFD) < 0 ||
-        fcntl(c->desc.out_fd, F_GETFD) < 0) {
+    phi_status status = PHI_OK;
+    if (c->desc.in_fd == c->desc.out_fd ||
+        !phi__side_open(&c->sides[0], phi__io_memory(io), c->desc.in_fd, false) ||
+        !phi__side_open(&c->sides[1], phi__io_memory(io), c->desc.out_fd, true))
+        status = PHI_BAD_ARG;
+    else
+        status = phi__io_timer_set(io, &c->timer, UINT64_MAX);
+    if (status != PHI_OK) {
+        phi__side_close(&c->sides[0]);
+        phi__side_close(&c->sides[1]);
         phi__free(phi__io_memory(io), c, sizeof *c);
-        return PHI_BAD_ARG;
-    }
-    if (phi__io_timer_set(io, &c->timer, UINT64_MAX) != PHI_OK) {
-        phi__free(phi__io_memory(io), c, sizeof *c);
-        return PHI_NO_MEMORY;
-    }
-    /* Pollers take pipes, sockets and terminals, but may refuse seekable files and /dev/null. */
-    for (int side = 0; side < 2; side++) {
-        int fd = phi__channel_fd(c, side);
-        c->plain[side] = lseek(fd, 0, SEEK_CUR) != (off_t)-1 && isatty(fd) == 0;
+        return status;
     }
     phi__channel_watch(c);
     *out = c;
@@ -8240,14 +8423,358 @@ PHI__FN void phi__channel_free(phi__channel *channel) {
 }
 
 #endif
-#undef PHI__CHANNEL_PIECE
 #undef PHI__CHANNEL_RETRY_US
+
+/* ---- src/system/channel_posix.c ---- */
+
+/* channel_posix.c - channel_in.h on POSIX: reads and writes only after poll reported readiness. */
+
+
+#if defined(PHI__OS_POSIX) && !defined(PHI_NO_PROCESS)
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* The bytes that a ready pipe takes without blocking. POSIX guarantees at least 512. */
+#if defined(PIPE_BUF)
+#define PHI__SIDE_PIECE PIPE_BUF
+#else
+#define PHI__SIDE_PIECE 512
+#endif
+
+PHI__FN bool phi__side_open(phi__side *side, phi_memory *memory, int fd, bool writes) {
+    (void)memory;
+    (void)writes;
+    side->fd = fd;
+    if (fcntl(fd, F_GETFD) < 0) return false;
+    /* Pollers take pipes, sockets and terminals, but may refuse seekable files and /dev/null. */
+    side->plain = lseek(fd, 0, SEEK_CUR) != (off_t)-1 && isatty(fd) == 0;
+    return true;
+}
+
+/* True if reading or writing would not block. A file is always ready. */
+static bool phi__side_ready(const phi__side *side, short events) {
+    struct pollfd one;
+    one.fd = side->fd;
+    one.events = events;
+    one.revents = 0;
+    return poll(&one, 1, 0) > 0;
+}
+
+PHI__FN int phi__side_read(phi__side *side, char *out, size_t n, size_t *got) {
+    ssize_t result;
+    *got = 0;
+    if (!phi__side_ready(side, POLLIN)) return PHI__SIDE_BUSY;
+    do result = read(side->fd, out, n);
+    while (result < 0 && errno == EINTR);
+    if (result < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? PHI__SIDE_BUSY : errno;
+    *got = (size_t)result;
+    return 0;
+}
+
+PHI__FN int phi__side_write(phi__side *side, const char *bytes, size_t n, size_t *wrote) {
+    *wrote = 0;
+    if (!phi__side_ready(side, POLLOUT)) return PHI__SIDE_BUSY;
+    int error = phi__posix_write(side->fd, bytes, phi__min(n, PHI__SIDE_PIECE), wrote);
+    return error == EAGAIN || error == EWOULDBLOCK ? PHI__SIDE_BUSY : error;
+}
+
+PHI__FN void phi__side_close(phi__side *side) { (void)side; }
+
+#endif
+#undef PHI__SIDE_PIECE
+
+/* ---- src/system/channel_windows.c ---- */
+
+/* channel_windows.c - channel_in.h on Windows, for descriptors of the C runtime.
+
+   Handles of a parent are rarely overlapped, so no poller takes them: every side is plain, and a
+   call first asks if it would wait. A screen can still hold up a write while a person selects text
+   on it, and a serial port a read. */
+
+#if defined(PHI__OS_WINDOWS) && !defined(PHI_NO_PROCESS)
+
+
+#include <io.h>
+#include <stdlib.h>
+
+enum {
+    PHI__SIDE_KEYS = 64,        /* events of a console that are read at a time */
+    PHI__SIDE_KEYS_MOST = 4096, /* bytes of keys at which reading stops */
+    PHI__SIDE_SHOWN = 4096,     /* bytes that are shown on a console at a time */
+    PHI__SIDE_PIECE = 4096      /* bytes that are written to a pipe at a time */
+};
+
+/* ---- the handle of a descriptor ---- */
+
+#if defined(_UCRT) || defined(_MSC_VER)
+static void phi__side_invalid(const wchar_t *expression, const wchar_t *function,
+                              const wchar_t *file, unsigned line, uintptr_t reserved) {
+    (void)expression;
+    (void)function;
+    (void)file;
+    (void)line;
+    (void)reserved;
+}
+
+/* The runtime ends the program at a closed descriptor, unless the thread has a handler. */
+static intptr_t phi__side_handle(int fd) {
+    _invalid_parameter_handler before =
+        _set_thread_local_invalid_parameter_handler(phi__side_invalid);
+    intptr_t handle = _get_osfhandle(fd);
+    (void)_set_thread_local_invalid_parameter_handler(before);
+    return handle;
+}
+#else
+static intptr_t phi__side_handle(int fd) { return _get_osfhandle(fd); }
+#endif
+
+PHI__FN bool phi__side_open(phi__side *side, phi_memory *memory, int fd, bool writes) {
+    DWORD mode, type;
+    phi__buf_init(&side->keys, memory);
+    side->plain = true;
+    side->fd = phi__side_handle(fd);
+    /* -2: the descriptor of a program without standard handles */
+    if (side->fd == 0 || side->fd == -1 || side->fd == -2) return false;
+    type = GetFileType(phi__handle(side->fd));
+    if (type == FILE_TYPE_UNKNOWN && GetLastError() != NO_ERROR) return false;
+    side->kind = PHI__SIDE_FILE;
+    if (type == FILE_TYPE_PIPE) side->kind = PHI__SIDE_PIPE;
+    if (type == FILE_TYPE_CHAR && GetConsoleMode(phi__handle(side->fd), &mode))
+        side->kind = PHI__SIDE_CONSOLE;
+    (void)writes;
+    return true;
+}
+
+PHI__FN void phi__side_close(phi__side *side) {
+    phi__buf_free(&side->keys);
+    if (side->echo != 0) (void)CloseHandle(phi__handle(side->echo));
+    side->echo = 0;
+}
+
+/* ---- consoles: keys in ---- */
+
+static void phi__side_show(phi__side *side, const wchar_t *text, size_t len) {
+    DWORD wrote;
+    if (side->echo == 0) {
+        HANDLE screen = CreateFileW(L"CONOUT$", GENERIC_READ | GENERIC_WRITE,
+                                    FILE_SHARE_READ | FILE_SHARE_WRITE, NULL, OPEN_EXISTING, 0, 0);
+        if (screen == INVALID_HANDLE_VALUE) return;
+        side->echo = (phi__fd)screen;
+    }
+    (void)WriteConsoleW(phi__handle(side->echo), text, (DWORD)len, &wrote, NULL);
+}
+
+/* Appends a UTF-16 unit as UTF-8. The halves of a character come one after the other. */
+static void phi__side_put(phi__side *side, wchar_t unit) {
+    wchar_t both[2];
+    char text[16];
+    size_t n = 0, len;
+    bool low = unit >= 0xDC00 && unit <= 0xDFFF;
+    if (side->half != 0 && low) both[n++] = side->half;
+    side->half = 0;
+    if (unit >= 0xD800 && unit <= 0xDBFF) {
+        side->half = unit;
+        return;
+    }
+    both[n++] = unit;
+    len = phi__narrow(both, n, text, sizeof text);
+    if (len != SIZE_MAX) phi__buf_add(&side->keys, text, len);
+}
+
+/* Takes a key in line mode, in which a person can erase characters before Enter. */
+static void phi__side_edit(phi__side *side, wchar_t unit, bool echo) {
+    phi__buf *keys = &side->keys;
+    if (unit == L'\b' || unit == 0x7F) {
+        if (keys->len == side->keys_done) return;
+        do keys->len--;
+        while (keys->len > side->keys_done && ((unsigned char)keys->at[keys->len] & 0xC0) == 0x80);
+        if (echo) phi__side_show(side, L"\b \b", 3);
+    } else if (unit == L'\r' || unit == L'\n') {
+        phi__buf_char(keys, '\n');
+        side->keys_done = keys->len;
+        if (echo) phi__side_show(side, L"\r\n", 2);
+    } else if (unit == 0x1A && keys->len == side->keys_done) {
+        side->keys_ended = true;
+    } else if (unit >= L' ' || unit == L'\t') {
+        wchar_t shown[2];
+        size_t n = 0;
+        if (side->half != 0) shown[n++] = side->half;
+        shown[n++] = unit;
+        phi__side_put(side, unit);
+        if (echo && side->half == 0) phi__side_show(side, shown, n);
+    }
+}
+
+static void phi__side_key(phi__side *side, const KEY_EVENT_RECORD *key, DWORD mode) {
+    wchar_t unit = key->uChar.UnicodeChar;
+    /* A character typed by its number comes when the key Alt is released. */
+    if (unit == 0 || (!key->bKeyDown && key->wVirtualKeyCode != VK_MENU)) return;
+    for (WORD i = 0; i < key->wRepeatCount || i == 0; i++) {
+        if ((mode & ENABLE_LINE_INPUT) != 0) {
+            phi__side_edit(side, unit, (mode & ENABLE_ECHO_INPUT) != 0);
+        } else {
+            phi__side_put(side, unit);
+            side->keys_done = side->keys.len;
+        }
+    }
+}
+
+static int phi__side_read_keys(phi__side *side, char *out, size_t n, size_t *got) {
+    INPUT_RECORD events[PHI__SIDE_KEYS];
+    DWORD mode, count = 0;
+    HANDLE console = phi__handle(side->fd);
+    if (!GetConsoleMode(console, &mode)) return (int)GetLastError();
+    while (!side->keys_ended && side->keys_done < PHI__SIDE_KEYS_MOST) {
+        if (!GetNumberOfConsoleInputEvents(console, &count)) return (int)GetLastError();
+        if (count == 0) break;
+        if (!ReadConsoleInputW(console, events, (DWORD)phi__min(count, PHI__SIDE_KEYS), &count))
+            return (int)GetLastError();
+        for (DWORD i = 0; i < count && !side->keys_ended; i++)
+            if (events[i].EventType == KEY_EVENT)
+                phi__side_key(side, &events[i].Event.KeyEvent, mode);
+        if (side->keys.failed) return ERROR_NOT_ENOUGH_MEMORY;
+    }
+    *got = phi__min(side->keys_done, n);
+    if (*got == 0) return side->keys_ended ? 0 : PHI__SIDE_BUSY;
+    memcpy(out, side->keys.at, *got);
+    phi__buf_drop(&side->keys, *got);
+    side->keys_done -= *got;
+    return 0;
+}
+
+/* ---- consoles: text out ---- */
+
+/* Shows `n` bytes, fewer than PHI__SIDE_SHOWN + 4. */
+static int phi__side_show_bytes(const phi__side *side, const char *bytes, size_t n) {
+    wchar_t wide[PHI__SIDE_SHOWN + 4];
+    DWORD wrote;
+    if (n == 0) return 0;
+    int len = MultiByteToWideChar(CP_UTF8, 0, bytes, (int)n, wide, (int)PHI__COUNT(wide));
+    if (len <= 0 || !WriteConsoleW(phi__handle(side->fd), wide, (DWORD)len, &wrote, NULL))
+        return (int)GetLastError();
+    return 0;
+}
+
+/* Returns the number of bytes at the end of a text that begin a character. */
+static size_t phi__side_begun(const char *bytes, size_t n) {
+    for (size_t back = 1; back < 4 && back <= n; back++) {
+        unsigned char c = (unsigned char)bytes[n - back];
+        if ((c & 0xC0) == 0x80) continue;
+        size_t whole = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
+        return back < whole ? back : 0;
+    }
+    return 0;
+}
+
+/* Keeps the beginning of a character until its other bytes come. */
+static int phi__side_write_text(phi__side *side, const char *bytes, size_t n, size_t *wrote) {
+    char text[PHI__SIDE_SHOWN + 4];
+    n = phi__min(n, PHI__SIDE_SHOWN);
+    memcpy(text, side->tail, side->tail_len);
+    memcpy(text + side->tail_len, bytes, n);
+    size_t len = side->tail_len + n, begun = phi__side_begun(text, len);
+    int error = phi__side_show_bytes(side, text, len - begun);
+    if (error != 0) return error;
+    memcpy(side->tail, text + len - begun, begun);
+    side->tail_len = begun;
+    *wrote = n;
+    return 0;
+}
+
+/* ---- pipes ---- */
+
+/* Waits for a transfer that was begun: the caller knows that it ends at once. The handle may be
+   overlapped. */
+static int phi__side_done(HANDLE pipe, OVERLAPPED *how, BOOL done, DWORD *n) {
+    int error = done ? 0 : (int)GetLastError();
+    if (error == ERROR_IO_PENDING)
+        error = GetOverlappedResult(pipe, how, n, TRUE) ? 0 : (int)GetLastError();
+    return error == ERROR_MORE_DATA ? 0 : error; /* the rest of a message */
+}
+
+static int phi__side_read_pipe(phi__side *side, char *out, size_t n, size_t *got) {
+    HANDLE pipe = phi__handle(side->fd);
+    OVERLAPPED how = PHI_ZERO;
+    DWORD waits = 0, count = 0;
+    int error = PeekNamedPipe(pipe, NULL, 0, NULL, &waits, NULL) ? 0 : (int)GetLastError();
+    if (error == 0 && waits == 0) return PHI__SIDE_BUSY;
+    if (error == 0)
+        error = phi__side_done(
+            pipe, &how, ReadFile(pipe, out, (DWORD)phi__min(n, waits), &count, &how), &count);
+    if (error == ERROR_NO_DATA) return PHI__SIDE_BUSY; /* the host has set PIPE_NOWAIT */
+    *got = error == 0 ? count : 0;
+    return error == ERROR_BROKEN_PIPE || error == ERROR_HANDLE_EOF ? 0 : error;
+}
+
+/* A pipe that does not wait takes all bytes of a write, or none, or some. The mode is set for this
+   write only, because all users of the handle share it. */
+static int phi__side_write_pipe(phi__side *side, const char *bytes, size_t n, size_t *wrote) {
+    HANDLE pipe = phi__handle(side->fd);
+    DWORD before = 0, mode, count = 0;
+    int error = 0;
+    if (!GetNamedPipeHandleStateW(pipe, &before, NULL, NULL, NULL, NULL, 0))
+        before = PIPE_READMODE_BYTE;
+    mode = before | PIPE_NOWAIT;
+    if (!SetNamedPipeHandleState(pipe, &mode, NULL, NULL)) return (int)GetLastError();
+    n = phi__min(n, PHI__SIDE_PIECE);
+    for (; n > 0 && count == 0 && error == 0; n /= 2) {
+        OVERLAPPED how = PHI_ZERO;
+        error = phi__side_done(pipe, &how, WriteFile(pipe, bytes, (DWORD)n, &count, &how), &count);
+    }
+    mode = before;
+    (void)SetNamedPipeHandleState(pipe, &mode, NULL, NULL);
+    *wrote = error == 0 ? count : 0;
+    return error == 0 && count == 0 ? PHI__SIDE_BUSY : error;
+}
+
+/* ---- files ---- */
+
+static int phi__side_read_file(phi__side *side, char *out, size_t n, size_t *got) {
+    DWORD count = 0;
+    int error =
+        ReadFile(phi__handle(side->fd), out, (DWORD)n, &count, NULL) ? 0 : (int)GetLastError();
+    *got = error == 0 ? count : 0;
+    return error == ERROR_HANDLE_EOF ? 0 : error;
+}
+
+static int phi__side_write_file(phi__side *side, const char *bytes, size_t n, size_t *wrote) {
+    DWORD count = 0;
+    n = phi__min(n, 65536);
+    int error =
+        WriteFile(phi__handle(side->fd), bytes, (DWORD)n, &count, NULL) ? 0 : (int)GetLastError();
+    *wrote = error == 0 ? count : 0;
+    return error;
+}
+
+/* ---- for channel.c ---- */
+
+PHI__FN int phi__side_read(phi__side *side, char *out, size_t n, size_t *got) {
+    *got = 0;
+    n = phi__min(n, 65536);
+    if (side->kind == PHI__SIDE_PIPE) return phi__side_read_pipe(side, out, n, got);
+    return side->kind == PHI__SIDE_CONSOLE ? phi__side_read_keys(side, out, n, got)
+                                           : phi__side_read_file(side, out, n, got);
+}
+
+PHI__FN int phi__side_write(phi__side *side, const char *bytes, size_t n, size_t *wrote) {
+    *wrote = 0;
+    if (side->kind == PHI__SIDE_PIPE) return phi__side_write_pipe(side, bytes, n, wrote);
+    return side->kind == PHI__SIDE_CONSOLE ? phi__side_write_text(side, bytes, n, wrote)
+                                           : phi__side_write_file(side, bytes, n, wrote);
+}
+
+#endif
 
 /* ---- src/system/files.c ---- */
 
-/* files.c - reads and replaces files. */
+/* files.c - reads and replaces files, on POSIX. */
 
-#ifndef PHI_NO_FILES
+#if defined(PHI__OS_POSIX) && !defined(PHI_NO_FILES)
 /* ---- paths without links ---- */
 
 #include <errno.h>
@@ -8685,6 +9212,536 @@ PHI__FN void phi__files_leave(phi__way *way) {
 #endif
 #undef PHI__EXACT_PASS
 
+/* ---- src/system/files_windows.c ---- */
+
+/* files_windows.c - files.c for Windows: resolves paths, reads and replaces files. */
+
+#if defined(PHI__OS_WINDOWS) && !defined(PHI_NO_FILES)
+
+
+/* after windows.h */
+#include <winternl.h>
+#include <stdio.h>
+
+enum { PHI__SYSTEM_SHARE = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
+
+static phi_status phi__files_said(int error, phi__words *words) {
+    return error == 0 ? PHI_OK : phi__files_refused(error, words);
+}
+
+/* ---- resolving ----
+
+   The system reports the final path of the longest part of the path that exists: long names in the
+   case of the disk, without links, junctions and drives that stand for directories. The rest is
+   appended as given. In phi__resolve, `rest` holds the whole path, and its first `at` bytes are
+   tried next.
+
+   A path on a share is sent over the network, and the user's name and a proof of the password with
+   it. So a path on another share than `base` is not looked up: it is its own result. If it lies in
+   an allowed path, opening it proves that no part of it is a link. */
+
+enum { PHI__RESOLVE_AS_TEXT = 1 /* in phi__resolve.links */ };
+
+static bool phi__path_begins(const char *path, const char *with, size_t n) {
+    return strlen(path) >= n && phi__same_path(path, n, with, n);
+}
+
+/* Writes a path of the host as a resolved path is written. */
+static int phi__path_here(const char *path, char out[PHI__PATH_BYTES]) {
+    wchar_t wide[PHI__PATH_BYTES];
+    char text[PHI__PATH_BYTES], here[PHI__PATH_BYTES];
+    int error = phi__windows_path(NULL, phi_str_of(path), out);
+    if (error != PHI__PATH_RELATIVE) return error;
+    DWORD n = GetCurrentDirectoryW(PHI__PATH_BYTES, wide);
+    if (n == 0) return (int)GetLastError();
+    if (n >= PHI__PATH_BYTES || phi__narrow(wide, n, text, sizeof text) == SIZE_MAX)
+        return PHI__PATH_LONG;
+    error = phi__windows_path(NULL, phi_str_of(text), here);
+    return error == 0 ? phi__windows_path(here, phi_str_of(path), out) : error;
+}
+
+PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, const char *path,
+                                           phi__words *words) {
+    r->len = r->at = 0;
+    r->links = 0;
+    if (path[0] == '\0') return phi__files_refused(ERROR_PATH_NOT_FOUND, words);
+    /* until the path is resolved, `out` holds the base */
+    int error = phi__path_here(base != NULL ? base : path, base != NULL ? r->out : r->rest);
+    if (error == 0 && base != NULL) error = phi__windows_path(r->out, phi_str_of(path), r->rest);
+    if (error != 0) return phi__files_refused(error, words);
+    size_t root = phi__windows_root(r->rest);
+    if (base != NULL && r->rest[0] == '/' &&
+        (!phi__path_begins(r->out, r->rest, root) || (r->out[root] != '\0' && r->out[root] != '/')))
+        r->links = PHI__RESOLVE_AS_TEXT;
+    r->out[0] = '\0';
+    r->at = strlen(r->rest);
+    return PHI_OK;
+}
+
+/* Opens the first `at` bytes of the path, for their attributes alone. */
+static int phi__path_try(const phi__resolve *r, bool follow, HANDLE *out) {
+    wchar_t wide[PHI__WIDE_PATH];
+    char part[PHI__PATH_BYTES];
+    memcpy(part, r->rest, r->at);
+    part[r->at] = '\0';
+    *out = INVALID_HANDLE_VALUE;
+    int error = phi__wide_resolved(part, wide);
+    if (error != 0) return error;
+    *out =
+        CreateFileW(wide, FILE_READ_ATTRIBUTES, PHI__SYSTEM_SHARE, NULL, OPEN_EXISTING,
+                    FILE_FLAG_BACKUP_SEMANTICS | (follow ? 0 : FILE_FLAG_OPEN_REPARSE_POINT), NULL);
+    return *out != INVALID_HANDLE_VALUE ? 0 : (int)GetLastError();
+}
+
+/* Appends the parts that do not exist to the final path of those that do. */
+static int phi__path_append(phi__resolve *r) {
+    const char *rest = r->rest + r->at;
+    if (rest[0] == '/') rest++;
+    if (rest[0] == '\0') return 0;
+    size_t n = strlen(rest), len = strlen(r->out);
+    bool slash = r->out[len - 1] != '/';
+    if (len + n + 2 > sizeof r->out) return PHI__PATH_LONG;
+    if (slash) r->out[len++] = '/';
+    memcpy(r->out + len, rest, n + 1);
+    return 0;
+}
+
+static int phi__path_found(phi__resolve *r, HANDLE file) {
+    BY_HANDLE_FILE_INFORMATION info;
+    int error = phi__final_path(file, r->out);
+    if (error != 0 || r->rest[r->at] == '\0') return error;
+    if (!GetFileInformationByHandle(file, &info)) return (int)GetLastError();
+    if ((info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) == 0) return PHI__PATH_NO_DIRECTORY;
+    return phi__path_append(r);
+}
+
+/* Removes the last part of those that are tried, after the system did not find them. Returns
+   PHI__PATH_DANGLING if that part is a link. */
+static int phi__path_shorten(phi__resolve *r) {
+    HANDLE link;
+    size_t root = phi__windows_root(r->rest);
+    if (r->at <= root) { /* no such drive or share */
+        r->links = PHI__RESOLVE_AS_TEXT;
+        return 0;
+    }
+    if (phi__path_try(r, false, &link) == 0) {
+        (void)CloseHandle(link);
+        return PHI__PATH_DANGLING;
+    }
+    while (r->at > root && r->rest[r->at - 1] != '/') r->at--;
+    if (r->at > root) r->at--;
+    return 0;
+}
+
+PHI__FN phi_status phi__path_resolve_advance(phi__resolve *r, size_t *units, phi__words *words) {
+    for (;;) {
+        HANDLE file;
+        if (r->links == PHI__RESOLVE_AS_TEXT) {
+            memcpy(r->out, r->rest, sizeof r->out);
+            return PHI_OK;
+        }
+        if (*units == 0) return PHI_BUSY;
+        *units -= phi__min(*units, 1 + r->at / 64);
+        int error = phi__path_try(r, true, &file);
+        if (error == 0) {
+            error = phi__path_found(r, file);
+            (void)CloseHandle(file);
+            return phi__files_said(error, words);
+        }
+        if (error != ERROR_FILE_NOT_FOUND && error != ERROR_PATH_NOT_FOUND &&
+            error != ERROR_INVALID_DRIVE)
+            return phi__files_refused(error, words);
+        error = phi__path_shorten(r);
+        if (error != 0) return phi__files_refused(error, words);
+    }
+}
+
+/* Case is ignored, as it is by the disks of Windows: unit by unit, without regard to a language. */
+PHI__FN bool phi__path_inside(const char *directory, const char *path) {
+    wchar_t wide[2][PHI__PATH_BYTES];
+    if (!phi__wide(phi_str_of(directory), wide[0], PHI__PATH_BYTES) ||
+        !phi__wide(phi_str_of(path), wide[1], PHI__PATH_BYTES))
+        return false;
+    size_t n = wcslen(wide[0]);
+    if (n == 0 || wcslen(wide[1]) < n ||
+        CompareStringOrdinal(wide[0], (int)n, wide[1], (int)n, TRUE) != CSTR_EQUAL)
+        return false;
+    return wide[0][n - 1] == L'/' || wide[1][n] == L'\0' || wide[1][n] == L'/';
+}
+
+/* ---- opening a checked path ----
+
+   The path is resolved, so no part of it is a link. The directory above its last part is opened by
+   its path, and its final path is compared: if they differ, a part has become a link since the
+   check. The last part is opened in that directory by its name, and is refused if it is a link. So
+   a directory that is swapped for a link leads nowhere else, and nothing is made behind it. */
+
+PHI__FN int phi__exact_directory(const char *path, unsigned long access, phi__fd *out) {
+    wchar_t wide[PHI__WIDE_PATH];
+    char final[PHI__PATH_BYTES];
+    bool plain;
+    *out = -1;
+    int error = phi__wide_resolved(path, wide);
+    if (error != 0) return error;
+    HANDLE file = CreateFileW(wide, (DWORD)access | FILE_READ_ATTRIBUTES | SYNCHRONIZE,
+                              PHI__SYSTEM_SHARE, NULL, OPEN_EXISTING,
+                              FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT, NULL);
+    if (file == INVALID_HANDLE_VALUE) return (int)GetLastError();
+    error = phi__nt_check(file, true, &plain);
+    if (error == 0) error = phi__final_path(file, final);
+    if (error == 0 && !phi__same_path(final, strlen(final), path, strlen(path)))
+        error = PHI__EXACT_LINK;
+    if (error == 0)
+        *out = (phi__fd)file;
+    else
+        (void)CloseHandle(file);
+    return error;
+}
+
+/* Opens the directory above the last part of a resolved path. *name is that part, or "". */
+static int phi__exact_parent(const char *path, phi__fd *out, const char **name) {
+    char parent[PHI__PATH_BYTES];
+    size_t n = strlen(path), root = phi__windows_root(path);
+    *out = -1;
+    if (n < 3 || n >= sizeof parent || n < root) return PHI__PATH_RELATIVE;
+    *name = path + n;
+    while (*name > path + root && (*name)[-1] != '/') (*name)--;
+    n = (size_t)(*name - path);
+    if (n > root) n--; /* the slash */
+    memcpy(parent, path, n);
+    parent[n] = '\0';
+    return phi__exact_directory(parent, 0, out);
+}
+
+static bool phi__exact_same(HANDLE a, HANDLE b) {
+    BY_HANDLE_FILE_INFORMATION one, other;
+    return GetFileInformationByHandle(a, &one) && GetFileInformationByHandle(b, &other) &&
+           one.dwVolumeSerialNumber == other.dwVolumeSerialNumber &&
+           one.nFileIndexHigh == other.nFileIndexHigh && one.nFileIndexLow == other.nFileIndexLow;
+}
+
+/* Opens a name in a directory, and refuses a link. A file that is stored elsewhere, though it is no
+   link, is opened again so that the system brings its content; it must be the same file then. */
+static int phi__exact_part(phi__fd dir, phi_str name, const phi__nt_how *given, HANDLE *out) {
+    phi__nt_how how = *given;
+    HANDLE again;
+    bool plain;
+    int error = phi__nt_open(phi__handle(dir), name, &how, out);
+    if (error != 0) return error;
+    if (phi__nt_check(*out, false, &plain) == PHI__EXACT_LINK) error = PHI__EXACT_LINK;
+    if (error == 0 && !plain) {
+        how.follow = true;
+        how.disposition = FILE_OPEN;
+        error = phi__nt_open(phi__handle(dir), name, &how, &again);
+        if (error == 0 && !phi__exact_same(*out, again)) {
+            (void)CloseHandle(again);
+            error = PHI__EXACT_LINK;
+        }
+        if (error == 0) {
+            (void)CloseHandle(*out);
+            *out = again;
+        }
+    }
+    if (error == 0) return 0;
+    (void)CloseHandle(*out);
+    *out = INVALID_HANDLE_VALUE;
+    return error;
+}
+
+/* ---- reading and replacing files in slices ---- */
+
+enum { PHI__FILE_TEMP_TRIES = 100, PHI__FILE_TEMP_BYTES = 40 /* ".phi-", two numbers, ".tmp" */ };
+
+/* Tells the kind of an open file and its size. */
+static int phi__files_kind(HANDLE file, phi__file_info *out) {
+    BY_HANDLE_FILE_INFORMATION info;
+    bool plain;
+    if (!GetFileInformationByHandle(file, &info)) return (int)GetLastError();
+    switch (phi__nt_check(file, false, &plain)) {
+    case 0: out->kind = PHI__FILE_REGULAR; break;
+    case PHI__PATH_IS_DIRECTORY: out->kind = PHI__FILE_DIRECTORY; break;
+    case PHI__EXACT_LINK: out->kind = PHI__FILE_LINK; break;
+    default: out->kind = PHI__FILE_OTHER; break;
+    }
+    if (out->kind == PHI__FILE_REGULAR)
+        out->bytes = ((uint64_t)info.nFileSizeHigh << 32) | info.nFileSizeLow;
+    return 0;
+}
+
+/* Opens a path of the host, following links. */
+static int phi__files_open_host(const char *path, DWORD access, HANDLE *out) {
+    wchar_t wide[PHI__WIDE_PATH];
+    *out = INVALID_HANDLE_VALUE;
+    int error = phi__wide_path(path, wide);
+    if (error != 0) return error;
+    *out = CreateFileW(wide, access | FILE_READ_ATTRIBUTES | SYNCHRONIZE, PHI__SYSTEM_SHARE, NULL,
+                       OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
+    return *out != INVALID_HANDLE_VALUE ? 0 : (int)GetLastError();
+}
+
+/* Opens a resolved path. */
+static int phi__files_open_exact(const char *path, DWORD access, HANDLE *out) {
+    phi__nt_how how = PHI_ZERO;
+    char final[PHI__PATH_BYTES];
+    const char *name;
+    phi__fd dir;
+    *out = INVALID_HANDLE_VALUE;
+    int error = phi__exact_parent(path, &dir, &name);
+    if (error != 0) return error;
+    how.access = access | FILE_READ_ATTRIBUTES;
+    how.disposition = FILE_OPEN;
+    error = phi__exact_part(dir, phi_str_of(name), &how, out);
+    (void)CloseHandle(phi__handle(dir));
+    if (error != 0) return error;
+    /* the last part may be a short name by now */
+    error = phi__final_path(*out, final);
+    if (error == 0 && !phi__same_path(final, strlen(final), path, strlen(path)))
+        error = PHI__EXACT_LINK;
+    if (error == 0) return 0;
+    (void)CloseHandle(*out);
+    *out = INVALID_HANDLE_VALUE;
+    return error;
+}
+
+PHI__FN phi_status phi__files_stat(const char *path, phi__links links, phi__file_info *out,
+                                   phi__words *words) {
+    HANDLE file;
+    out->kind = PHI__FILE_NONE;
+    out->bytes = 0;
+    int error = links == PHI__LINKS_REFUSE ? phi__files_open_exact(path, 0, &file)
+                                           : phi__files_open_host(path, 0, &file);
+    if (error != 0) return phi__files_refused(error, words);
+    error = phi__files_kind(file, out);
+    (void)CloseHandle(file);
+    return phi__files_said(error, words);
+}
+
+/* Makes a phi__file of an open file, which it takes. `error`: opening failed. */
+static phi_status phi__files_begin_read(phi_memory *memory, HANDLE handle, int error,
+                                        phi__file **out, phi__words *words) {
+    phi__file *file = error == 0 ? phi__files_new(memory) : NULL;
+    bool plain;
+    *out = NULL;
+    if (error == 0 && file == NULL) error = PHI__FILES_NO_MEMORY;
+    if (error == 0) error = phi__nt_check(handle, false, &plain);
+    if (error == 0) {
+        file->fd = (phi__fd)handle;
+        *out = file;
+        return PHI_OK;
+    }
+    if (handle != INVALID_HANDLE_VALUE) (void)CloseHandle(handle);
+    phi__files_close(file);
+    return phi__files_refused(error, words);
+}
+
+PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, phi__links links,
+                                        phi__file **out, phi__words *words) {
+    HANDLE file;
+    int error = links == PHI__LINKS_REFUSE ? phi__files_open_exact(path, FILE_READ_DATA, &file)
+                                           : phi__files_open_host(path, FILE_READ_DATA, &file);
+    return phi__files_begin_read(memory, file, error, out, words);
+}
+
+/* `name` may have several parts, none of which may be a link. */
+PHI__FN phi_status phi__files_open_in(phi_memory *memory, phi__fd dir, const char *name,
+                                      phi__file **out, phi__words *words) {
+    phi__nt_how how = PHI_ZERO;
+    HANDLE file = INVALID_HANDLE_VALUE, above = INVALID_HANDLE_VALUE;
+    int error = dir == -1 ? ERROR_INVALID_HANDLE : 0;
+    how.disposition = FILE_OPEN;
+    for (const char *at = name; error == 0 && at != NULL;) {
+        const char *slash = strchr(at, '/');
+        size_t n = slash != NULL ? (size_t)(slash - at) : strlen(at);
+        how.access = FILE_READ_ATTRIBUTES | (slash != NULL ? 0 : FILE_READ_DATA);
+        error = phi__exact_part(above != INVALID_HANDLE_VALUE ? (phi__fd)above : dir,
+                                phi__str(at, n), &how, &file);
+        if (above != INVALID_HANDLE_VALUE) (void)CloseHandle(above);
+        above = slash != NULL ? file : INVALID_HANDLE_VALUE;
+        at = slash != NULL ? slash + 1 : NULL;
+    }
+    return phi__files_begin_read(memory, file, error, out, words);
+}
+
+PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t *got,
+                                   phi__words *words) {
+    DWORD done = 0;
+    *got = 0;
+    if (!ReadFile(phi__handle(file->fd), out, (DWORD)phi__min(n, 1u << 30), &done, NULL)) {
+        int error = (int)GetLastError();
+        return error == ERROR_HANDLE_EOF ? PHI_OK : phi__files_refused(error, words);
+    }
+    *got = done;
+    return PHI_OK;
+}
+
+/* Makes a new file in file->dir, with a short name, which always fits. */
+static int phi__files_open_temp(phi__file *file, phi__nt_how *how) {
+    how->access = FILE_WRITE_DATA | FILE_READ_ATTRIBUTES | DELETE;
+    how->disposition = FILE_CREATE;
+    for (unsigned i = 0; i < PHI__FILE_TEMP_TRIES; i++) {
+        HANDLE made;
+        (void)snprintf(file->temp, PHI__FILE_TEMP_BYTES, ".phi-%08x%08x.tmp",
+                       (unsigned)GetCurrentProcessId(), (unsigned)phi__clock_us() + i);
+        int error = phi__nt_open(phi__handle(file->dir), phi_str_of(file->temp), how, &made);
+        if (error == 0) {
+            file->fd = (phi__fd)made;
+            file->has_temp = true;
+            return 0;
+        }
+        if (error != ERROR_FILE_EXISTS && error != ERROR_ALREADY_EXISTS) return error;
+    }
+    return ERROR_FILE_EXISTS;
+}
+
+/* Reads who may do what with the old file. *out stays NULL on disks without such rights. */
+static int phi__files_rights(phi_memory *memory, HANDLE old, void **out, DWORD *bytes) {
+    *out = NULL;
+    *bytes = 0;
+    for (int tries = 0; tries < 4; tries++) {
+        DWORD need = 0;
+        if (GetKernelObjectSecurity(old, DACL_SECURITY_INFORMATION, *out, *bytes, &need)) return 0;
+        int error = (int)GetLastError();
+        phi__free(memory, *out, *bytes);
+        *out = NULL;
+        *bytes = 0;
+        if (error == ERROR_NOT_SUPPORTED || error == ERROR_INVALID_FUNCTION) return 0;
+        if (error != ERROR_INSUFFICIENT_BUFFER) return error;
+        *out = phi__alloc(memory, need);
+        if (*out == NULL) return PHI__FILES_NO_MEMORY;
+        *bytes = need;
+    }
+    phi__free(memory, *out, *bytes);
+    *out = NULL;
+    return ERROR_ACCESS_DENIED;
+}
+
+/* The new file gets the old one's own rights and attributes when it is made, and inherits from the
+   directory what the old one inherits, so at no time it can be read by more users. The owner is the
+   user of this process; streams other than the content are not copied. */
+static int phi__files_begin_replace(phi__file *file) {
+    phi__nt_how how = PHI_ZERO;
+    FILE_BASIC_INFO info;
+    void *rights = NULL;
+    DWORD bytes = 0;
+    HANDLE old;
+    bool plain;
+    how.access = FILE_WRITE_DATA | FILE_READ_ATTRIBUTES | READ_CONTROL;
+    how.disposition = FILE_OPEN;
+    int error = phi__exact_part(file->dir, phi_str_of(file->path), &how, &old);
+    how.attributes = FILE_ATTRIBUTE_NORMAL;
+    if (error == 0) {
+        if (GetFileInformationByHandleEx(old, FileBasicInfo, &info, sizeof info))
+            how.attributes =
+                info.FileAttributes & (FILE_ATTRIBUTE_HIDDEN | FILE_ATTRIBUTE_SYSTEM |
+                                       FILE_ATTRIBUTE_ARCHIVE | FILE_ATTRIBUTE_NOT_CONTENT_INDEXED);
+        error = phi__nt_check(old, false, &plain);
+        if (error == 0) error = phi__files_rights(file->memory, old, &rights, &bytes);
+        (void)CloseHandle(old);
+        how.security = rights;
+    } else if (error == ERROR_FILE_NOT_FOUND)
+        error = 0;
+    if (error == 0) error = phi__files_open_temp(file, &how);
+    phi__free(file->memory, rights, bytes);
+    return error;
+}
+
+PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
+                                           phi__words *words) {
+    phi__file *file = phi__files_new(memory);
+    const char *name = "";
+    *out = NULL;
+    if (file == NULL) return phi__files_refused(PHI__FILES_NO_MEMORY, words);
+    int error = phi__exact_parent(path, &file->dir, &name);
+    if (error == 0 && name[0] == '\0') error = PHI__PATH_IS_DIRECTORY;
+    size_t n = strlen(name) + 1;
+    if (error == 0) {
+        file->bytes = n + PHI__FILE_TEMP_BYTES;
+        file->path = (char *)phi__alloc(memory, file->bytes);
+        if (file->path == NULL) error = PHI__FILES_NO_MEMORY;
+    }
+    if (error == 0) {
+        memcpy(file->path, name, n);
+        file->temp = file->path + n;
+        error = phi__files_begin_replace(file);
+    }
+    if (error == 0)
+        *out = file;
+    else
+        phi__files_close(file);
+    return phi__files_said(error, words);
+}
+
+PHI__FN void phi__files_private(phi__file *file) {
+    phi__private mine;
+    if (!file->has_temp || phi__private_init(&mine) != 0) return;
+    HANDLE again = ReOpenFile(phi__handle(file->fd), WRITE_DAC, PHI__SYSTEM_SHARE,
+                              FILE_FLAG_OPEN_REPARSE_POINT);
+    if (again == INVALID_HANDLE_VALUE) return;
+    (void)SetKernelObjectSecurity(
+        again, DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION, &mine.descriptor);
+    (void)CloseHandle(again);
+}
+
+/* ---- making the directories above a file ---- */
+
+enum { PHI__EXACT_UNITS = 2 /* units of phi__files_make_way for a part */ };
+
+/* Replaces the way's directory by its subdirectory `name`, which is made if it is missing. */
+static int phi__way_enter(phi__way *way, phi_str name) {
+    phi__nt_how how = PHI_ZERO;
+    char final[PHI__PATH_BYTES];
+    HANDLE next;
+    how.access = FILE_READ_ATTRIBUTES;
+    how.disposition = FILE_OPEN_IF;
+    how.options = FILE_DIRECTORY_FILE;
+    int error = phi__exact_part(way->dir, name, &how, &next);
+    if (error != 0) return error;
+    error = phi__final_path(next, final);
+    if (error == 0 && !phi__same_path(final, strlen(final), way->path, way->at + name.len))
+        error = PHI__EXACT_LINK;
+    if (error != 0) {
+        (void)CloseHandle(next);
+        return error;
+    }
+    (void)CloseHandle(phi__handle(way->dir));
+    way->dir = (phi__fd)next;
+    return 0;
+}
+
+static int phi__way_root(phi__way *way) {
+    char root[PHI__PATH_BYTES];
+    size_t n = phi__windows_root(way->path);
+    if (strlen(way->path) < n || n >= sizeof root) return PHI__PATH_RELATIVE;
+    memcpy(root, way->path, n);
+    root[n] = '\0';
+    int error = phi__exact_directory(root, 0, &way->dir);
+    if (error != 0) return error;
+    way->open = true;
+    way->at = way->path[n] == '/' ? n + 1 : n;
+    return 0;
+}
+
+PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words *words) {
+    int error = way->open ? 0 : phi__way_root(way);
+    while (error == 0) {
+        const char *part = way->path + way->at, *slash = strchr(part, '/');
+        if (slash == NULL) return PHI_OK;
+        if (*units == 0) return PHI_BUSY;
+        *units -= phi__min(*units, PHI__EXACT_UNITS);
+        size_t n = (size_t)(slash - part);
+        error = phi__way_enter(way, phi__str(part, n));
+        if (error == 0) way->at += n + 1;
+    }
+    return phi__files_refused(error, words);
+}
+
+PHI__FN void phi__files_leave(phi__way *way) {
+    if (way->open) (void)CloseHandle(phi__handle(way->dir));
+    way->open = false;
+}
+
+#endif
+
 /* ---- src/system/process.c ---- */
 
 /* process.c - a child process: its streams, its exit, its removal.
@@ -8695,18 +9752,535 @@ PHI__FN void phi__files_leave(phi__way *way) {
    freed while it runs becomes an orphan: it lives on, without streams and callbacks, until it is
    reaped. */
 
-/* ---- starting a program, only by posix_spawn ----
+#ifndef PHI_NO_PROCESS
+
+/* ---- names of variables ---- */
+
+/* Windows does not distinguish capital letters in names. */
+static bool phi__spawn_same_letter(char a, char b) {
+#if defined(PHI__OS_WINDOWS)
+    return phi__lower(a) == phi__lower(b);
+#else
+    return a == b;
+#endif
+}
+
+PHI__FN bool phi__spawn_same_name(const char *a, const char *b) {
+    while (*a != '\0' && *a != '=' && phi__spawn_same_letter(*a, *b)) {
+        a++;
+        b++;
+    }
+    return *a == '=' && *b == '=';
+}
+
+PHI__FN bool phi__spawn_is_key(const char *variable, const char *const *keep) {
+    static const char *const parts[] = {"KEY",      "TOKEN",  "SECRET",
+                                        "PASSWORD", "PASSWD", "CREDENTIAL"};
+    const char *end = strchr(variable, '=');
+    phi_str name = phi__str(variable, end != NULL ? (size_t)(end - variable) : 0);
+    for (; keep != NULL && *keep != NULL; keep++)
+        if (phi__str_is(name, *keep)) return false;
+    if (phi__str_starts(name, "GIT_CONFIG_KEY_")) return false;
+    for (size_t i = 0; i < PHI__COUNT(parts); i++)
+        if (phi__str_find_nocase(name, 0, parts[i]) != SIZE_MAX) return true;
+    return false;
+}
+
+/* ---- bytes that wait to be written, for processes and channels ---- */
+
+enum { PHI__OUTGOING_KEPT = 16384 /* a larger buffer is freed when it is empty */ };
+
+PHI__FN phi_status phi__outgoing_add(phi__outgoing *out, const char *bytes, size_t len, size_t most,
+                                     size_t *taken) {
+    size_t waits = phi__outgoing_waits(out);
+    size_t n = phi__min(len, most - phi__min(waits, most));
+    *taken = 0;
+    if (n > 0 && phi__buf_reserve(&out->bytes, n) == NULL) {
+        out->bytes.failed = false; /* the bytes queued before are intact */
+        return PHI_NO_MEMORY;
+    }
+    phi__buf_add(&out->bytes, bytes, n);
+    *taken = n;
+    return PHI_OK;
+}
+
+PHI__FN int phi__outgoing_write(phi__outgoing *out, phi__fd fd, size_t most) {
+    size_t wrote;
+    int error = phi__stream_write(fd, out->bytes.at + out->at,
+                                  phi__min(phi__outgoing_waits(out), most), &wrote);
+    out->at += wrote;
+    if (out->at == out->bytes.len) {
+        phi__buf_clear(&out->bytes);
+        if (out->bytes.cap > PHI__OUTGOING_KEPT) phi__buf_free(&out->bytes);
+        out->at = 0;
+    } else if (out->at > 0 && out->at >= out->bytes.len / 2) {
+        phi__buf_drop(&out->bytes, out->at);
+        out->at = 0;
+    }
+    return error;
+}
+
+PHI__FN void phi__outgoing_free(phi__outgoing *out) {
+    phi__buf_free(&out->bytes);
+    out->at = 0;
+}
+
+/* ---- child processes as streams ---- */
+
+enum {
+    PHI__PROCESS_TURN_BYTES = 16384,   /* max. bytes read from a stream in one turn */
+    PHI__PROCESS_WRITE_BYTES = 65536,  /* max. bytes written in one turn; a pipe's default size */
+    PHI__PROCESS_REST_BYTES = 1048576, /* max. bytes read after the grace; a pipe's largest size */
+    PHI__PROCESS_GRACE_US = 100000,    /* time after the exit for streams held by grandchildren */
+    PHI__PROCESS_POLL_FIRST_US = 1000, /* first pause between polls for the exit; it doubles */
+    PHI__PROCESS_POLL_LAST_US = 20000,
+    PHI__PROCESS_RETRY_US = 10000,     /* pause after a watch failed for lack of memory */
+    PHI__PROCESS_QUEUE_BYTES = 1048576 /* default of max_input_bytes */
+};
+
+#ifndef PHI__PROCESS_LAST_MS
+#define PHI__PROCESS_LAST_MS 50 /* longest wait for a killed child when the io ends */
+#endif
+
+/* With a descriptor for the exit the timer is not needed. It stays set, because moving a set timer
+   cannot fail. */
+#define PHI__PROCESS_HOUR_US 3600000000u
+
+typedef enum phi__process_state {
+    PHI__PROCESS_RUNNING,
+    PHI__PROCESS_EXITED,
+    PHI__PROCESS_REAPED
+} phi__process_state;
+
+struct phi__process {
+    phi__io *io;
+    bool (*output)(void *ctx, int stream, const char *bytes, size_t len);
+    void (*exited)(void *ctx, int code, int signal_number);
+    void (*room)(void *ctx);
+    void *ctx;
+    phi__os_child child;
+    phi__process_state state;
+    bool stopped[3]; /* `output` returned false */
+    bool in_callback, freed;
+    phi__fd fds[3];                    /* our ends of the pipes; -1: closed */
+    phi__watch watches[3], exit_watch; /* exit_watch.fd: the pidfd, or -1 */
+    phi__timer timer;
+    uint64_t grace_end_us;
+    uint32_t poll_us;
+    size_t rest_bytes;
+    phi__outgoing input;
+    size_t input_max; /* max. bytes of `input` that may wait */
+    bool keep_input;  /* stdin stays open after all input was written */
+    bool wants_room;  /* a write took only a part of its bytes */
+    phi__ending ending;
+};
+
+/* ---- the timer and the watches ---- */
+
+/* Sets the timer. Cannot fail, because the timer is always set. */
+static void phi__process_in(phi__process *p, uint64_t us) {
+    (void)phi__io_timer_set(p->io, &p->timer, phi__io_now_us(p->io) + us);
+}
+
+static void phi__process_poll_again(phi__process *p) {
+    if (p->exit_watch.fd >= 0) {
+        phi__process_in(p, PHI__PROCESS_HOUR_US);
+        return;
+    }
+    phi__process_in(p, p->poll_us);
+    if (p->poll_us < PHI__PROCESS_POLL_LAST_US) p->poll_us *= 2;
+}
+
+static bool phi__process_ended(const phi__process *p) { return p->fds[1] < 0 && p->fds[2] < 0; }
+
+static void phi__process_shut(phi__process *p, int stream) {
+    if (p->fds[stream] < 0) return;
+    (void)phi__io_watch(p->io, &p->watches[stream], p->fds[stream], 0);
+    phi__stream_close(p->fds[stream]);
+    p->fds[stream] = -1;
+    if (stream == 0) phi__outgoing_free(&p->input);
+    /* The exit is near after both streams have ended, so poll more often. */
+    if (phi__process_ended(p) && p->state == PHI__PROCESS_RUNNING) {
+        p->poll_us = PHI__PROCESS_POLL_FIRST_US;
+        phi__process_poll_again(p);
+    }
+}
+
+/* Watches a stream, or stops watching it. Without memory the timer tries again. */
+static void phi__process_watch(phi__process *p, int stream, bool on) {
+    int want = !on ? 0 : stream == 0 ? PHI__WRITE : PHI__READ;
+    if (p->fds[stream] < 0 || p->watches[stream].want == want) return;
+    if (phi__io_watch(p->io, &p->watches[stream], p->fds[stream], want) != PHI_OK)
+        phi__process_in(p, PHI__PROCESS_RETRY_US);
+}
+
+static void phi__process_watch_all(phi__process *p) {
+    phi__process_watch(p, 0, phi__outgoing_waits(&p->input) > 0 || p->wants_room);
+    phi__process_watch(p, 1, !p->stopped[1]);
+    phi__process_watch(p, 2, !p->stopped[2]);
+}
+
+/* ---- exit ---- */
+
+static void phi__process_exit_forget(phi__process *p) {
+    phi__fd fd = (phi__fd)p->exit_watch.fd;
+    if (fd < 0) return;
+    (void)phi__io_watch(p->io, &p->exit_watch, fd, 0);
+    phi__stream_close(fd);
+    p->exit_watch.fd = -1;
+}
+
+/* True if the child has exited. Leaves the child a zombie, and begins the grace of its streams. */
+static bool phi__process_look(phi__process *p) {
+    if (p->state != PHI__PROCESS_RUNNING) return true;
+    if (!phi__child_look(&p->child)) return false;
+    p->state = PHI__PROCESS_EXITED;
+    phi__process_exit_forget(p);
+    phi__process_shut(p, 0);
+    p->grace_end_us = phi__io_now_us(p->io) + PHI__PROCESS_GRACE_US;
+    phi__process_in(p, phi__process_ended(p) ? 0 : PHI__PROCESS_GRACE_US);
+    return true;
+}
+
+static void phi__process_reap(phi__process *p) {
+    PHI_ASSERT(p->state == PHI__PROCESS_EXITED);
+    phi__child_reap(&p->child);
+    p->state = PHI__PROCESS_REAPED;
+}
+
+/* Closes and frees the process. A running child becomes an orphan of the io. */
+static void phi__process_release(phi__process *p) {
+    phi__io *io = p->io;
+    p->output = NULL;
+    p->exited = NULL;
+    p->room = NULL;
+    for (int i = 0; i < 3; i++) phi__process_shut(p, i);
+    if (!phi__process_look(p)) {
+        if (p->ending.next == NULL) {
+            phi__child_kill(&p->child);
+            phi__io_ending_add(io, &p->ending);
+            p->poll_us = PHI__PROCESS_POLL_FIRST_US;
+        }
+        phi__process_poll_again(p);
+        return;
+    }
+    if (p->state == PHI__PROCESS_EXITED) phi__process_reap(p);
+    phi__io_ending_remove(io, &p->ending);
+    phi__io_timer_clear(io, &p->timer);
+    phi__free(phi__io_memory(io), p, sizeof *p);
+}
+
+/* Called after each callback. False: the callback freed the process. */
+static bool phi__process_returned(phi__process *p) {
+    p->in_callback = false;
+    if (!p->freed) return true;
+    phi__process_release(p);
+    return false;
+}
+
+/* Reads once from a stream. False: the process is gone. */
+static bool phi__process_read(phi__process *p, int stream, bool *emptied) {
+    char bytes[PHI__PROCESS_TURN_BYTES];
+    size_t n;
+    int error = phi__stream_read(p->fds[stream], bytes, sizeof bytes, &n);
+    *emptied = error == PHI__STREAM_LATER;
+    if (*emptied) return true;
+    if (error != 0 || n == 0) {
+        phi__process_shut(p, stream);
+        return true;
+    }
+    p->rest_bytes += n;
+    if (p->output == NULL) return true;
+    p->in_callback = true;
+    bool more = p->output(p->ctx, stream, bytes, n);
+    if (!phi__process_returned(p)) return false;
+    if (!more) p->stopped[stream] = true;
+    phi__process_watch(p, stream, more && p->state != PHI__PROCESS_REAPED);
+    return true;
+}
+
+/* After the group was killed, reads the rest of each pipe, a piece a turn, by timer. Stops at an
+   empty pipe or a limit, because an escaped grandchild may keep writing. False: the process is
+   gone. */
+static bool phi__process_rest(phi__process *p) {
+    bool again = false, emptied;
+    for (int i = 1; i < 3; i++) {
+        phi__process_watch(p, i, false);
+        if (p->fds[i] < 0 || p->stopped[i]) continue;
+        if (!phi__process_read(p, i, &emptied)) return false;
+        if (emptied || p->rest_bytes >= PHI__PROCESS_REST_BYTES) phi__process_shut(p, i);
+        again = again || (p->fds[i] >= 0 && !p->stopped[i]);
+    }
+    phi__process_in(p, again ? 0 : PHI__PROCESS_HOUR_US);
+    return true;
+}
+
+/* Advances as far as possible: the exit, the grace, the end. The process may be gone afterwards. */
+static void phi__process_settle(phi__process *p) {
+    if (!phi__process_look(p)) return;
+    if (p->state == PHI__PROCESS_EXITED) {
+        if (!phi__process_ended(p) && phi__io_now_us(p->io) < p->grace_end_us) return;
+        phi__process_reap(p);
+        p->rest_bytes = 0;
+        if (!phi__process_rest(p)) return;
+    }
+    if (phi__process_ended(p) && p->exited != NULL) {
+        void (*exited)(void *, int, int) = p->exited;
+        p->exited = NULL;
+        p->in_callback = true;
+        exited(p->ctx, p->child.code, p->child.signal_number);
+        (void)phi__process_returned(p);
+    }
+}
+
+static void phi__process_on_stream(phi__process *p, int stream) {
+    bool emptied;
+    if (p->fds[stream] < 0 || p->stopped[stream]) return;
+    if (phi__process_read(p, stream, &emptied) && p->fds[stream] < 0) phi__process_settle(p);
+}
+
+static void phi__process_on_out(phi__watch *watch, int have) {
+    (void)have;
+    phi__process_on_stream(PHI__OWNER(watch, phi__process, watches[1]), 1);
+}
+
+static void phi__process_on_err(phi__watch *watch, int have) {
+    (void)have;
+    phi__process_on_stream(PHI__OWNER(watch, phi__process, watches[2]), 2);
+}
+
+/* Writes as much as the pipe takes. False: the child closed its stdin. */
+static bool phi__process_send(phi__process *p) {
+    int error = phi__outgoing_write(&p->input, p->fds[0], PHI__PROCESS_WRITE_BYTES);
+    return error == 0 || error == PHI__STREAM_LATER;
+}
+
+/* Closes stdin at the end of the input, or watches it while input waits. */
+static void phi__process_sent(phi__process *p) {
+    bool waits = phi__outgoing_waits(&p->input) > 0;
+    if (!waits && !p->keep_input)
+        phi__process_shut(p, 0);
+    else
+        phi__process_watch(p, 0, waits || p->wants_room);
+}
+
+static void phi__process_on_in(phi__watch *watch, int have) {
+    phi__process *p = PHI__OWNER(watch, phi__process, watches[0]);
+    void (*room)(void *) = NULL;
+    (void)have;
+    if (p->fds[0] < 0) return;
+    if (phi__outgoing_waits(&p->input) > 0 && !phi__process_send(p)) {
+        phi__process_shut(p, 0);
+        return;
+    }
+    if (p->wants_room && phi__outgoing_waits(&p->input) <= p->input_max / 2) {
+        p->wants_room = false;
+        room = p->room;
+    }
+    phi__process_sent(p);
+    if (room == NULL) return;
+    p->in_callback = true;
+    room(p->ctx);
+    (void)phi__process_returned(p);
+}
+
+static void phi__process_on_exit(phi__watch *watch, int have) {
+    phi__process *p = PHI__OWNER(watch, phi__process, exit_watch);
+    (void)have;
+    if (p->freed)
+        phi__process_release(p);
+    else
+        phi__process_settle(p);
+}
+
+static void phi__process_on_timer(phi__timer *timer) {
+    phi__process *p = PHI__OWNER(timer, phi__process, timer);
+    if (p->freed) {
+        phi__process_release(p);
+        return;
+    }
+    phi__process_poll_again(p); /* cannot fail: the slot of the fired timer is free */
+    if (p->state != PHI__PROCESS_REAPED) phi__process_watch_all(p);
+    if (p->state == PHI__PROCESS_REAPED && !phi__process_rest(p)) return;
+    phi__process_settle(p);
+}
+
+/* Called when the io ends, after which no poll can reap the child. A killed process dies within
+   about a millisecond. A short wait for that is better than a zombie as long as the host lives. */
+static void phi__process_on_end(phi__ending *ending) {
+    phi__process *p = PHI__OWNER(ending, phi__process, ending);
+    phi__io *io = p->io;
+    for (int i = 0; i < PHI__PROCESS_LAST_MS && !phi__process_look(p); i++) phi__child_pause();
+    if (p->state == PHI__PROCESS_EXITED) phi__process_reap(p);
+    phi__process_exit_forget(p);
+    phi__io_ending_remove(io, ending);
+    phi__io_timer_clear(io, &p->timer);
+    phi__free(phi__io_memory(io), p, sizeof *p);
+}
+
+/* ---- starting ---- */
+
+/* Makes the pipes, their watches and the timer. Only these need memory, so they are made before the
+   child exists. */
+static phi_status phi__process_prepare(phi__process *p, bool with_input, phi__fd *child,
+                                       int *error) {
+    phi_status status =
+        phi__io_timer_set(p->io, &p->timer, phi__io_now_us(p->io) + PHI__PROCESS_HOUR_US);
+    p->timer.fire = phi__process_on_timer;
+    p->watches[0].ready = phi__process_on_in;
+    p->watches[1].ready = phi__process_on_out;
+    p->watches[2].ready = phi__process_on_err;
+    p->exit_watch.ready = phi__process_on_exit;
+    p->ending.end = phi__process_on_end;
+    for (int i = with_input || p->keep_input ? 0 : 1; i < 3 && status == PHI_OK; i++) {
+        *error = phi__child_pipe(p->io, i != 0, &p->fds[i], &child[i]);
+        if (*error != 0) return PHI_IO;
+        if (i > 0 || phi__outgoing_waits(&p->input) > 0)
+            status =
+                phi__io_watch(p->io, &p->watches[i], p->fds[i], i == 0 ? PHI__WRITE : PHI__READ);
+    }
+    return status;
+}
+
+/* Watches for the exit, if the system has a descriptor that becomes readable then. */
+static void phi__process_watch_exit(phi__process *p) {
+    phi__fd fd = phi__child_exit_fd(&p->child);
+    if (fd >= 0) {
+        p->exit_watch.fd = fd;
+        if (phi__io_watch(p->io, &p->exit_watch, fd, PHI__READ) != PHI_OK) {
+            phi__stream_close(fd);
+            p->exit_watch.fd = -1;
+        }
+    }
+    phi__process_poll_again(p);
+}
+
+PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
+                                    char *words, size_t words_size) {
+    phi__process *p;
+    phi__spawn spawn;
+    int error = 0;
+    *out = NULL;
+    if (words_size > 0) words[0] = '\0';
+    if (desc->argv == NULL || desc->argv[0] == NULL) return PHI_BAD_ARG;
+    if (!phi__io_may_start(io)) return PHI_BUSY;
+    p = (phi__process *)phi__alloc(phi__io_memory(io), sizeof *p);
+    if (p == NULL) return PHI_NO_MEMORY;
+    p->io = io;
+    p->output = desc->output;
+    p->exited = desc->exited;
+    p->room = desc->room;
+    p->ctx = desc->ctx;
+    p->keep_input = desc->keep_input;
+    p->input_max =
+        desc->max_input_bytes != 0 ? desc->max_input_bytes : (size_t)PHI__PROCESS_QUEUE_BYTES;
+    p->poll_us = PHI__PROCESS_POLL_FIRST_US;
+    p->exit_watch.fd = -1;
+    for (int i = 0; i < 3; i++) p->fds[i] = spawn.fds[i] = -1;
+    phi__buf_init(&p->input.bytes, phi__io_memory(io));
+    phi__buf_add(&p->input.bytes, desc->input.at, desc->input.len);
+    phi_status status = p->input.bytes.failed
+                            ? PHI_NO_MEMORY
+                            : phi__process_prepare(p, desc->input.len > 0, spawn.fds, &error);
+    if (status == PHI_OK) {
+        spawn.argv = desc->argv;
+        spawn.env = desc->env;
+        spawn.hide_keys = desc->hide_keys;
+        spawn.keep_keys = desc->keep_keys;
+        spawn.env_only = desc->env_only;
+        spawn.cwd = desc->cwd;
+        error = phi__child_start(phi__io_memory(io), &spawn, &p->child);
+    }
+    for (int i = 0; i < 3; i++)
+        if (spawn.fds[i] >= 0) phi__child_end_close(spawn.fds[i]);
+    if (error != 0) {
+        status = phi__child_refusal(error, desc->cwd);
+        if (words_size > 0) phi__os_words(error, words, words_size);
+    }
+    if (status != PHI_OK) {
+        /* No child exists yet. */
+        p->state = PHI__PROCESS_REAPED;
+        for (int i = 0; i < 3; i++) phi__process_shut(p, i);
+        phi__outgoing_free(&p->input);
+        phi__io_timer_clear(p->io, &p->timer);
+        phi__free(phi__io_memory(p->io), p, sizeof *p);
+        return status;
+    }
+    phi__process_watch_exit(p);
+    *out = p;
+    return PHI_OK;
+}
+
+PHI__FN void phi__process_resume(phi__process *process) {
+    process->stopped[1] = process->stopped[2] = false;
+    if (process->state == PHI__PROCESS_REAPED)
+        phi__process_in(process, 0);
+    else
+        phi__process_watch_all(process);
+}
+
+PHI__FN phi_status phi__process_write(phi__process *process, const char *bytes, size_t len,
+                                      size_t *taken) {
+    phi__process *p = process;
+    bool idle = phi__outgoing_waits(&p->input) == 0;
+    *taken = 0;
+    if (p->fds[0] < 0 || !p->keep_input) return PHI_STALE;
+    phi_status status = phi__outgoing_add(&p->input, bytes, len, p->input_max, taken);
+    if (status != PHI_OK) return status;
+    if (idle && *taken > 0 && !phi__process_send(p)) {
+        phi__process_shut(p, 0);
+        *taken = 0;
+        return PHI_STALE;
+    }
+    if (*taken < len) p->wants_room = true;
+    phi__process_sent(p);
+    return PHI_OK;
+}
+
+PHI__FN void phi__process_end_input(phi__process *process) {
+    process->keep_input = false;
+    if (process->fds[0] >= 0) phi__process_sent(process);
+}
+
+PHI__FN void phi__process_terminate(phi__process *process) {
+    if (!phi__process_look(process)) phi__child_terminate(&process->child);
+}
+
+PHI__FN int phi__process_id(const phi__process *process) { return process->child.id; }
+
+PHI__FN void phi__process_free(phi__process *process) {
+    if (process == NULL || process->freed) return;
+    process->freed = true;
+    process->output = NULL;
+    process->exited = NULL;
+    process->room = NULL;
+    if (!process->in_callback) phi__process_release(process);
+}
+
+#endif
+#undef PHI__PROCESS_LAST_MS
+#undef PHI__PROCESS_HOUR_US
+
+/* ---- src/system/process_posix.c ---- */
+
+/* process_posix.c - the POSIX calls of processes: posix_spawn, pipes, waiting, killing.
 
    fork would copy the host's page tables, which takes tens of milliseconds for a large host. */
 
-#ifndef PHI_NO_PROCESS
+
+#if defined(PHI__OS_POSIX) && !defined(PHI_NO_PROCESS)
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+/* ---- starting a program ---- */
 
 /* The features of this system's posix_spawn. PHI__SPAWN_PLAIN disables them, for tests. */
 #if defined(__GLIBC__) && !defined(PHI__SPAWN_PLAIN)
@@ -8731,31 +10305,15 @@ PHI__FN void phi__files_leave(phi__way *way) {
 #include <crt_externs.h>
 static char **phi__spawn_host_environment(void) { return *_NSGetEnviron(); }
 #else
+#if defined(PHI__OS_BSD) /* no header of the BSDs declares it */
+#ifdef __cplusplus
+extern "C" char **environ;
+#else
+extern char **environ;
+#endif
+#endif
 static char **phi__spawn_host_environment(void) { return environ; }
 #endif
-
-static bool phi__spawn_same_name(const char *a, const char *b) {
-    while (*a != '\0' && *a != '=' && *a == *b) {
-        a++;
-        b++;
-    }
-    return *a == '=' && *b == '=';
-}
-
-/* True if a variable most likely holds a secret: OPENAI_API_KEY, AWS_SESSION_TOKEN...
-   GIT_CONFIG_KEY_0 does not: it names a setting. */
-static bool phi__spawn_is_key(const char *variable, const char *const *keep) {
-    static const char *const parts[] = {"KEY",      "TOKEN",  "SECRET",
-                                        "PASSWORD", "PASSWD", "CREDENTIAL"};
-    const char *end = strchr(variable, '=');
-    phi_str name = phi__str(variable, end != NULL ? (size_t)(end - variable) : 0);
-    for (; keep != NULL && *keep != NULL; keep++)
-        if (phi__str_is(name, *keep)) return false;
-    if (phi__str_starts(name, "GIT_CONFIG_KEY_")) return false;
-    for (size_t i = 0; i < PHI__COUNT(parts); i++)
-        if (phi__str_find_nocase(name, 0, parts[i]) != SIZE_MAX) return true;
-    return false;
-}
 
 /* Returns `env` and the host's wanted variables that are not in `env`. NULL: no memory. */
 static char **phi__spawn_environment(phi_memory *memory, const phi__spawn *spawn, size_t *bytes) {
@@ -8854,394 +10412,86 @@ static int phi__spawn_by_shell(phi_memory *memory, const phi__spawn *spawn, char
 }
 #endif
 
-PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *pid) {
+PHI__FN int phi__child_start(phi_memory *memory, const phi__spawn *spawn, phi__os_child *child) {
     size_t bytes;
     char **environment = phi__spawn_environment(memory, spawn, &bytes);
-    pid_t child = 0;
+    pid_t pid = 0;
     int error;
     if (environment == NULL) return ENOMEM;
 #if defined(PHI__SPAWN_CHDIR)
-    error = phi__spawn_call(spawn, environment, &child);
+    error = phi__spawn_call(spawn, environment, &pid);
 #else
-    error = spawn->cwd == NULL ? phi__spawn_call(spawn, environment, &child)
-                               : phi__spawn_by_shell(memory, spawn, environment, &child);
+    error = spawn->cwd == NULL ? phi__spawn_call(spawn, environment, &pid)
+                               : phi__spawn_by_shell(memory, spawn, environment, &pid);
 #endif
     phi__free(memory, (void *)environment, bytes);
-    *pid = (int)child;
+    child->id = (int)pid;
     return error;
 }
 
-/* ---- bytes that wait to be written, for processes and channels ---- */
-
-enum { PHI__OUTGOING_KEPT = 16384 /* a larger buffer is freed when it is empty */ };
-
-PHI__FN phi_status phi__outgoing_add(phi__outgoing *out, const char *bytes, size_t len, size_t most,
-                                     size_t *taken) {
-    size_t waits = phi__outgoing_waits(out);
-    size_t n = phi__min(len, most - phi__min(waits, most));
-    *taken = 0;
-    if (n > 0 && phi__buf_reserve(&out->bytes, n) == NULL) {
-        out->bytes.failed = false; /* the bytes queued before are intact */
-        return PHI_NO_MEMORY;
-    }
-    phi__buf_add(&out->bytes, bytes, n);
-    *taken = n;
-    return PHI_OK;
+/* A missing program and a missing directory have the same errno. */
+PHI__FN phi_status phi__child_refusal(int error, const char *cwd) {
+    bool has_cwd = cwd == NULL;
+#if !defined(PHI_NO_FILES)
+    struct stat info;
+    has_cwd = has_cwd || stat(cwd, &info) == 0;
+#endif
+    if (error == EMFILE || error == ENFILE || error == EAGAIN) return PHI_BUSY;
+    if (error == ENOMEM) return PHI_NO_MEMORY;
+    return error == ENOENT && has_cwd ? PHI_NOT_FOUND : PHI_IO;
 }
 
-PHI__FN int phi__outgoing_write(phi__outgoing *out, int fd, size_t most) {
-    size_t wrote;
-    int error = phi__posix_write(fd, out->bytes.at + out->at,
-                                 phi__min(phi__outgoing_waits(out), most), &wrote);
-    out->at += wrote;
-    if (out->at == out->bytes.len) {
-        phi__buf_clear(&out->bytes);
-        if (out->bytes.cap > PHI__OUTGOING_KEPT) phi__buf_free(&out->bytes);
-        out->at = 0;
-    } else if (out->at > 0 && out->at >= out->bytes.len / 2) {
-        phi__buf_drop(&out->bytes, out->at);
-        out->at = 0;
-    }
-    return error == EWOULDBLOCK ? EAGAIN : error;
+/* ---- a running child ---- */
+
+PHI__FN bool phi__child_look(phi__os_child *child) {
+    int result;
+    siginfo_t info = PHI_ZERO;
+    do result = waitid(P_PID, (id_t)child->id, &info, WEXITED | WNOHANG | WNOWAIT);
+    while (result < 0 && errno == EINTR);
+    if (result == 0 && info.si_pid == 0) return false;
+    child->lost = result < 0;
+    child->code = !child->lost && info.si_code == CLD_EXITED ? info.si_status : -1;
+    child->signal_number = !child->lost && info.si_code != CLD_EXITED ? info.si_status : 0;
+    return true;
 }
 
-PHI__FN void phi__outgoing_free(phi__outgoing *out) {
-    phi__buf_free(&out->bytes);
-    out->at = 0;
+PHI__FN void phi__child_kill(const phi__os_child *child) {
+    if (!child->lost) (void)kill(-(pid_t)child->id, SIGKILL);
 }
 
-/* ---- child processes as streams ---- */
+PHI__FN void phi__child_reap(phi__os_child *child) {
+    siginfo_t info;
+    phi__child_kill(child);
+    if (!child->lost)
+        while (waitid(P_PID, (id_t)child->id, &info, WEXITED | WNOHANG) < 0 && errno == EINTR)
+            continue;
+}
 
-#include <poll.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
+PHI__FN void phi__child_terminate(phi__os_child *child) { (void)kill(-(pid_t)child->id, SIGTERM); }
 
 /* PHI__PROCESS_POLL forces the timer that polls for the exit, for tests. */
 #if defined(__linux__) && !defined(PHI__PROCESS_POLL)
 #include <sys/syscall.h>
+#endif
 #if defined(SYS_pidfd_open)
-#define PHI__PROCESS_PIDFD
-#endif
-#endif
-
-enum {
-    PHI__PROCESS_TURN_BYTES = 16384,   /* max. bytes read from a stream in one turn */
-    PHI__PROCESS_WRITE_BYTES = 65536,  /* max. bytes written in one turn; a pipe's default size */
-    PHI__PROCESS_REST_BYTES = 1048576, /* max. bytes read after the grace; a pipe's largest size */
-    PHI__PROCESS_GRACE_US = 100000,    /* time after the exit for streams held by grandchildren */
-    PHI__PROCESS_POLL_FIRST_US = 1000, /* first pause between polls for the exit; it doubles */
-    PHI__PROCESS_POLL_LAST_US = 20000,
-    PHI__PROCESS_RETRY_US = 10000,     /* pause after a watch failed for lack of memory */
-    PHI__PROCESS_QUEUE_BYTES = 1048576 /* default of max_input_bytes */
-};
-
-#ifndef PHI__PROCESS_LAST_MS
-#define PHI__PROCESS_LAST_MS 50 /* longest wait for a killed child when the io ends */
+PHI__FN phi__fd phi__child_exit_fd(const phi__os_child *child) {
+    return (int)syscall(SYS_pidfd_open, (long)child->id, 0L);
+}
+#else
+PHI__FN phi__fd phi__child_exit_fd(const phi__os_child *child) {
+    (void)child;
+    return -1;
+}
 #endif
 
-/* With a pidfd the timer is not needed. It stays set, because moving a set timer cannot fail. */
-#define PHI__PROCESS_HOUR_US 3600000000u
+PHI__FN void phi__child_pause(void) { (void)poll(NULL, 0, 1); }
 
-typedef enum phi__process_state {
-    PHI__PROCESS_RUNNING,
-    PHI__PROCESS_EXITED,
-    PHI__PROCESS_REAPED
-} phi__process_state;
+/* ---- its pipes ---- */
 
-struct phi__process {
-    phi__io *io;
-    bool (*output)(void *ctx, int stream, const char *bytes, size_t len);
-    void (*exited)(void *ctx, int code, int signal_number);
-    void (*room)(void *ctx);
-    void *ctx;
-    int pid;
-    phi__process_state state;
-    int code, signal_number;
-    bool lost;       /* another part of the host took the exit status */
-    bool stopped[3]; /* `output` returned false */
-    bool in_callback, freed;
-    int fds[3];                        /* our ends of the pipes; -1: closed */
-    phi__watch watches[3], exit_watch; /* exit_watch.fd: the pidfd, or -1 */
-    phi__timer timer;
-    uint64_t grace_end_us;
-    uint32_t poll_us;
-    size_t rest_bytes;
-    phi__outgoing input;
-    size_t input_max; /* max. bytes of `input` that may wait */
-    bool keep_input;  /* stdin stays open after all input was written */
-    bool wants_room;  /* a write took only a part of its bytes */
-    phi__ending ending;
-};
-
-/* ---- the timer and the watches ---- */
-
-/* Sets the timer. Cannot fail, because the timer is always set. */
-static void phi__process_in(phi__process *p, uint64_t us) {
-    (void)phi__io_timer_set(p->io, &p->timer, phi__io_now_us(p->io) + us);
-}
-
-static void phi__process_poll_again(phi__process *p) {
-    if (p->exit_watch.fd >= 0) {
-        phi__process_in(p, PHI__PROCESS_HOUR_US);
-        return;
-    }
-    phi__process_in(p, p->poll_us);
-    if (p->poll_us < PHI__PROCESS_POLL_LAST_US) p->poll_us *= 2;
-}
-
-static bool phi__process_ended(const phi__process *p) { return p->fds[1] < 0 && p->fds[2] < 0; }
-
-static void phi__process_shut(phi__process *p, int stream) {
-    if (p->fds[stream] < 0) return;
-    (void)phi__io_watch(p->io, &p->watches[stream], p->fds[stream], 0);
-    (void)close(p->fds[stream]);
-    p->fds[stream] = -1;
-    if (stream == 0) phi__outgoing_free(&p->input);
-    /* The exit is near after both streams have ended, so poll more often. */
-    if (phi__process_ended(p) && p->state == PHI__PROCESS_RUNNING) {
-        p->poll_us = PHI__PROCESS_POLL_FIRST_US;
-        phi__process_poll_again(p);
-    }
-}
-
-/* Watches a stream, or stops watching it. Without memory the timer tries again. */
-static void phi__process_watch(phi__process *p, int stream, bool on) {
-    int want = !on ? 0 : stream == 0 ? PHI__WRITE : PHI__READ;
-    if (p->fds[stream] < 0 || p->watches[stream].want == want) return;
-    if (phi__io_watch(p->io, &p->watches[stream], p->fds[stream], want) != PHI_OK)
-        phi__process_in(p, PHI__PROCESS_RETRY_US);
-}
-
-static void phi__process_watch_all(phi__process *p) {
-    phi__process_watch(p, 0, phi__outgoing_waits(&p->input) > 0 || p->wants_room);
-    phi__process_watch(p, 1, !p->stopped[1]);
-    phi__process_watch(p, 2, !p->stopped[2]);
-}
-
-/* ---- exit ---- */
-
-static void phi__process_exit_forget(phi__process *p) {
-    int fd = (int)p->exit_watch.fd;
-    if (fd < 0) return;
-    (void)phi__io_watch(p->io, &p->exit_watch, fd, 0);
-    (void)close(fd);
-    p->exit_watch.fd = -1;
-}
-
-/* True if the child has exited. Leaves the child a zombie, and begins the grace of its streams. */
-static bool phi__process_look(phi__process *p) {
-    int result;
-    if (p->state != PHI__PROCESS_RUNNING) return true;
-    siginfo_t info = PHI_ZERO;
-    do result = waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT);
-    while (result < 0 && errno == EINTR);
-    if (result == 0 && info.si_pid == 0) return false;
-    p->state = PHI__PROCESS_EXITED;
-    p->lost = result < 0;
-    p->code = !p->lost && info.si_code == CLD_EXITED ? info.si_status : -1;
-    p->signal_number = !p->lost && info.si_code != CLD_EXITED ? info.si_status : 0;
-    phi__process_exit_forget(p);
-    phi__process_shut(p, 0);
-    p->grace_end_us = phi__io_now_us(p->io) + PHI__PROCESS_GRACE_US;
-    phi__process_in(p, phi__process_ended(p) ? 0 : PHI__PROCESS_GRACE_US);
-    return true;
-}
-
-/* Kills the group while the child runs or is a zombie. Later another group may have the number. */
-static void phi__process_kill_group(const phi__process *p) {
-    if (p->state != PHI__PROCESS_REAPED && !p->lost) (void)kill(-(pid_t)p->pid, SIGKILL);
-}
-
-static void phi__process_reap(phi__process *p) {
-    siginfo_t info;
-    PHI_ASSERT(p->state == PHI__PROCESS_EXITED);
-    phi__process_kill_group(p);
-    if (!p->lost)
-        while (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG) < 0 && errno == EINTR)
-            continue;
-    p->state = PHI__PROCESS_REAPED;
-}
-
-/* Closes and frees the process. A running child becomes an orphan of the io. */
-static void phi__process_release(phi__process *p) {
-    phi__io *io = p->io;
-    p->output = NULL;
-    p->exited = NULL;
-    p->room = NULL;
-    for (int i = 0; i < 3; i++) phi__process_shut(p, i);
-    if (!phi__process_look(p)) {
-        if (p->ending.next == NULL) {
-            phi__process_kill_group(p);
-            phi__io_ending_add(io, &p->ending);
-            p->poll_us = PHI__PROCESS_POLL_FIRST_US;
-        }
-        phi__process_poll_again(p);
-        return;
-    }
-    if (p->state == PHI__PROCESS_EXITED) phi__process_reap(p);
-    phi__io_ending_remove(io, &p->ending);
-    phi__io_timer_clear(io, &p->timer);
-    phi__free(phi__io_memory(io), p, sizeof *p);
-}
-
-/* Called after each callback. False: the callback freed the process. */
-static bool phi__process_returned(phi__process *p) {
-    p->in_callback = false;
-    if (!p->freed) return true;
-    phi__process_release(p);
-    return false;
-}
-
-/* Reads once from a stream. False: the process is gone. */
-static bool phi__process_read(phi__process *p, int stream, bool *emptied) {
-    char bytes[PHI__PROCESS_TURN_BYTES];
-    ssize_t n;
-    *emptied = false;
-    do n = read(p->fds[stream], bytes, sizeof bytes);
-    while (n < 0 && errno == EINTR);
-    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-        *emptied = true;
-        return true;
-    }
-    if (n <= 0) {
-        phi__process_shut(p, stream);
-        return true;
-    }
-    p->rest_bytes += (size_t)n;
-    if (p->output == NULL) return true;
-    p->in_callback = true;
-    bool more = p->output(p->ctx, stream, bytes, (size_t)n);
-    if (!phi__process_returned(p)) return false;
-    if (!more) p->stopped[stream] = true;
-    phi__process_watch(p, stream, more && p->state != PHI__PROCESS_REAPED);
-    return true;
-}
-
-/* After the group was killed, reads the rest of each pipe, a piece a turn, by timer. Stops at an
-   empty pipe or a limit, because an escaped grandchild may keep writing. False: the process is
-   gone. */
-static bool phi__process_rest(phi__process *p) {
-    bool again = false, emptied;
-    for (int i = 1; i < 3; i++) {
-        phi__process_watch(p, i, false);
-        if (p->fds[i] < 0 || p->stopped[i]) continue;
-        if (!phi__process_read(p, i, &emptied)) return false;
-        if (emptied || p->rest_bytes >= PHI__PROCESS_REST_BYTES) phi__process_shut(p, i);
-        again = again || (p->fds[i] >= 0 && !p->stopped[i]);
-    }
-    phi__process_in(p, again ? 0 : PHI__PROCESS_HOUR_US);
-    return true;
-}
-
-/* Advances as far as possible: the exit, the grace, the end. The process may be gone afterwards. */
-static void phi__process_settle(phi__process *p) {
-    if (!phi__process_look(p)) return;
-    if (p->state == PHI__PROCESS_EXITED) {
-        if (!phi__process_ended(p) && phi__io_now_us(p->io) < p->grace_end_us) return;
-        phi__process_reap(p);
-        p->rest_bytes = 0;
-        if (!phi__process_rest(p)) return;
-    }
-    if (phi__process_ended(p) && p->exited != NULL) {
-        void (*exited)(void *, int, int) = p->exited;
-        p->exited = NULL;
-        p->in_callback = true;
-        exited(p->ctx, p->code, p->signal_number);
-        (void)phi__process_returned(p);
-    }
-}
-
-static void phi__process_on_stream(phi__process *p, int stream) {
-    bool emptied;
-    if (p->fds[stream] < 0 || p->stopped[stream]) return;
-    if (phi__process_read(p, stream, &emptied) && p->fds[stream] < 0) phi__process_settle(p);
-}
-
-static void phi__process_on_out(phi__watch *watch, int have) {
-    (void)have;
-    phi__process_on_stream(PHI__OWNER(watch, phi__process, watches[1]), 1);
-}
-
-static void phi__process_on_err(phi__watch *watch, int have) {
-    (void)have;
-    phi__process_on_stream(PHI__OWNER(watch, phi__process, watches[2]), 2);
-}
-
-/* Writes as much as the pipe takes. False: the child closed its stdin. */
-static bool phi__process_send(phi__process *p) {
-    int error = phi__outgoing_write(&p->input, p->fds[0], PHI__PROCESS_WRITE_BYTES);
-    return error == 0 || error == EAGAIN;
-}
-
-/* Closes stdin at the end of the input, or watches it while input waits. */
-static void phi__process_sent(phi__process *p) {
-    bool waits = phi__outgoing_waits(&p->input) > 0;
-    if (!waits && !p->keep_input)
-        phi__process_shut(p, 0);
-    else
-        phi__process_watch(p, 0, waits || p->wants_room);
-}
-
-static void phi__process_on_in(phi__watch *watch, int have) {
-    phi__process *p = PHI__OWNER(watch, phi__process, watches[0]);
-    void (*room)(void *) = NULL;
-    (void)have;
-    if (p->fds[0] < 0) return;
-    if (phi__outgoing_waits(&p->input) > 0 && !phi__process_send(p)) {
-        phi__process_shut(p, 0);
-        return;
-    }
-    if (p->wants_room && phi__outgoing_waits(&p->input) <= p->input_max / 2) {
-        p->wants_room = false;
-        room = p->room;
-    }
-    phi__process_sent(p);
-    if (room == NULL) return;
-    p->in_callback = true;
-    room(p->ctx);
-    (void)phi__process_returned(p);
-}
-
-static void phi__process_on_exit(phi__watch *watch, int have) {
-    phi__process *p = PHI__OWNER(watch, phi__process, exit_watch);
-    (void)have;
-    if (p->freed)
-        phi__process_release(p);
-    else
-        phi__process_settle(p);
-}
-
-static void phi__process_on_timer(phi__timer *timer) {
-    phi__process *p = PHI__OWNER(timer, phi__process, timer);
-    if (p->freed) {
-        phi__process_release(p);
-        return;
-    }
-    phi__process_poll_again(p); /* cannot fail: the slot of the fired timer is free */
-    if (p->state != PHI__PROCESS_REAPED) phi__process_watch_all(p);
-    if (p->state == PHI__PROCESS_REAPED && !phi__process_rest(p)) return;
-    phi__process_settle(p);
-}
-
-/* Called when the io ends, after which no poll can reap the child. A killed process dies within
-   about a millisecond. A short wait for that is better than a zombie as long as the host lives. */
-static void phi__process_on_end(phi__ending *ending) {
-    phi__process *p = PHI__OWNER(ending, phi__process, ending);
-    phi__io *io = p->io;
-    for (int i = 0; i < PHI__PROCESS_LAST_MS && !phi__process_look(p); i++) (void)poll(NULL, 0, 1);
-    if (p->state == PHI__PROCESS_EXITED) phi__process_reap(p);
-    phi__process_exit_forget(p);
-    phi__io_ending_remove(io, ending);
-    phi__io_timer_clear(io, &p->timer);
-    phi__free(phi__io_memory(io), p, sizeof *p);
-}
-
-/* ---- starting ---- */
-
-/* Makes a pipe. Both ends are close-on-exec and 3 or more, so that they can become 0, 1 and 2 in
-   any order. Our end, `ours` (0: reading, 1: writing), does not block. Returns an errno value. */
-static int phi__process_pipe(int *our_end, int *child_end, int ours) {
-    int ends[2], i, error = 0;
+/* Both ends are close-on-exec and 3 or more, so that they can become 0, 1 and 2 in any order. */
+PHI__FN int phi__child_pipe(phi__io *io, bool we_read, phi__fd *our_end, phi__fd *child_end) {
+    int ends[2], i, error = 0, ours = we_read ? 0 : 1;
+    (void)io;
 #if defined(__APPLE__)
     if (pipe(ends) != 0) return errno;
     (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
@@ -9258,172 +10508,686 @@ static int phi__process_pipe(int *our_end, int *child_end, int ours) {
         ends[i] = moved;
     }
     if (error == 0 && fcntl(ends[ours], F_SETFL, O_NONBLOCK) != 0) error = errno;
+#if defined(F_SETNOSIGPIPE)
+    /* macOS sends SIGPIPE to the process, where another thread may take it. */
+    if (error == 0 && !we_read) (void)fcntl(ends[ours], F_SETNOSIGPIPE, 1);
+#endif
     *our_end = ends[ours];
     *child_end = ends[1 - ours];
     return error;
 }
 
-/* Makes the pipes, their watches and the timer. Only these need memory, so they are made before the
-   child exists. */
-static phi_status phi__process_prepare(phi__process *p, bool with_input, int *child, int *error) {
-    phi_status status =
-        phi__io_timer_set(p->io, &p->timer, phi__io_now_us(p->io) + PHI__PROCESS_HOUR_US);
-    p->timer.fire = phi__process_on_timer;
-    p->watches[0].ready = phi__process_on_in;
-    p->watches[1].ready = phi__process_on_out;
-    p->watches[2].ready = phi__process_on_err;
-    p->exit_watch.ready = phi__process_on_exit;
-    p->ending.end = phi__process_on_end;
-    for (int i = with_input || p->keep_input ? 0 : 1; i < 3 && status == PHI_OK; i++) {
-        *error = phi__process_pipe(&p->fds[i], &child[i], i == 0 ? 1 : 0);
-        if (*error != 0) return PHI_IO;
-        if (i > 0 || phi__outgoing_waits(&p->input) > 0)
-            status =
-                phi__io_watch(p->io, &p->watches[i], p->fds[i], i == 0 ? PHI__WRITE : PHI__READ);
-    }
-    return status;
+PHI__FN int phi__stream_read(phi__fd fd, char *out, size_t n, size_t *got) {
+    ssize_t result;
+    *got = 0;
+    do result = read(fd, out, n);
+    while (result < 0 && errno == EINTR);
+    if (result < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? PHI__STREAM_LATER : errno;
+    *got = (size_t)result;
+    return 0;
 }
 
-/* Watches for the exit. A pidfd becomes readable at the exit, even if the status is lost. */
-static void phi__process_watch_exit(phi__process *p) {
-#if defined(PHI__PROCESS_PIDFD)
-    int fd = (int)syscall(SYS_pidfd_open, (long)p->pid, 0L);
-    if (fd >= 0) {
-        p->exit_watch.fd = fd;
-        if (phi__io_watch(p->io, &p->exit_watch, fd, PHI__READ) != PHI_OK) {
-            (void)close(fd);
-            p->exit_watch.fd = -1;
-        }
-    }
-#endif
-    phi__process_poll_again(p);
+PHI__FN int phi__stream_write(phi__fd fd, const char *bytes, size_t n, size_t *wrote) {
+    int error = phi__posix_write(fd, bytes, n, wrote);
+    return error == EAGAIN || error == EWOULDBLOCK ? PHI__STREAM_LATER : error;
 }
 
-/* Maps a refusal to a status. A missing program and a missing directory have the same errno. */
-static phi_status phi__process_refusal(int error, const phi__process_desc *desc) {
-    bool has_cwd = desc->cwd == NULL;
-#if !defined(PHI_NO_FILES)
-    struct stat info;
-    has_cwd = has_cwd || stat(desc->cwd, &info) == 0;
-#endif
-    if (error == EMFILE || error == ENFILE || error == EAGAIN) return PHI_BUSY;
-    if (error == ENOMEM) return PHI_NO_MEMORY;
-    return error == ENOENT && has_cwd ? PHI_NOT_FOUND : PHI_IO;
-}
+PHI__FN void phi__stream_close(phi__fd fd) { (void)close(fd); }
 
-PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
-                                    char *words, size_t words_size) {
-    phi__process *p;
-    phi__spawn spawn;
-    int error = 0;
-    *out = NULL;
-    if (words_size > 0) words[0] = '\0';
-    if (desc->argv == NULL || desc->argv[0] == NULL) return PHI_BAD_ARG;
-    if (!phi__io_may_start(io)) return PHI_BUSY;
-    p = (phi__process *)phi__alloc(phi__io_memory(io), sizeof *p);
-    if (p == NULL) return PHI_NO_MEMORY;
-    p->io = io;
-    p->output = desc->output;
-    p->exited = desc->exited;
-    p->room = desc->room;
-    p->ctx = desc->ctx;
-    p->keep_input = desc->keep_input;
-    p->input_max =
-        desc->max_input_bytes != 0 ? desc->max_input_bytes : (size_t)PHI__PROCESS_QUEUE_BYTES;
-    p->poll_us = PHI__PROCESS_POLL_FIRST_US;
-    p->exit_watch.fd = -1;
-    for (int i = 0; i < 3; i++) p->fds[i] = spawn.fds[i] = -1;
-    phi__buf_init(&p->input.bytes, phi__io_memory(io));
-    phi__buf_add(&p->input.bytes, desc->input.at, desc->input.len);
-    phi_status status = p->input.bytes.failed
-                            ? PHI_NO_MEMORY
-                            : phi__process_prepare(p, desc->input.len > 0, spawn.fds, &error);
-    if (status == PHI_OK) {
-        spawn.argv = desc->argv;
-        spawn.env = desc->env;
-        spawn.hide_keys = desc->hide_keys;
-        spawn.keep_keys = desc->keep_keys;
-        spawn.env_only = desc->env_only;
-        spawn.cwd = desc->cwd;
-        error = phi__spawn_start(phi__io_memory(io), &spawn, &p->pid);
-    }
-    for (int i = 0; i < 3; i++)
-        if (spawn.fds[i] >= 0) (void)close(spawn.fds[i]);
-    if (error != 0) {
-        status = phi__process_refusal(error, desc);
-        if (words_size > 0) phi__os_words(error, words, words_size);
-    }
-    if (status != PHI_OK) {
-        /* No child exists yet. */
-        p->state = PHI__PROCESS_REAPED;
-        for (int i = 0; i < 3; i++) phi__process_shut(p, i);
-        phi__outgoing_free(&p->input);
-        phi__io_timer_clear(p->io, &p->timer);
-        phi__free(phi__io_memory(p->io), p, sizeof *p);
-        return status;
-    }
-    phi__process_watch_exit(p);
-    *out = p;
-    return PHI_OK;
-}
-
-PHI__FN void phi__process_resume(phi__process *process) {
-    process->stopped[1] = process->stopped[2] = false;
-    if (process->state == PHI__PROCESS_REAPED)
-        phi__process_in(process, 0);
-    else
-        phi__process_watch_all(process);
-}
-
-PHI__FN phi_status phi__process_write(phi__process *process, const char *bytes, size_t len,
-                                      size_t *taken) {
-    phi__process *p = process;
-    bool idle = phi__outgoing_waits(&p->input) == 0;
-    *taken = 0;
-    if (p->fds[0] < 0 || !p->keep_input) return PHI_STALE;
-    phi_status status = phi__outgoing_add(&p->input, bytes, len, p->input_max, taken);
-    if (status != PHI_OK) return status;
-    if (idle && *taken > 0 && !phi__process_send(p)) {
-        phi__process_shut(p, 0);
-        *taken = 0;
-        return PHI_STALE;
-    }
-    if (*taken < len) p->wants_room = true;
-    phi__process_sent(p);
-    return PHI_OK;
-}
-
-PHI__FN void phi__process_end_input(phi__process *process) {
-    process->keep_input = false;
-    if (process->fds[0] >= 0) phi__process_sent(process);
-}
-
-PHI__FN void phi__process_terminate(phi__process *process) {
-    if (!phi__process_look(process)) (void)kill(-(pid_t)process->pid, SIGTERM);
-}
-
-PHI__FN int phi__process_id(const phi__process *process) { return process->pid; }
-
-PHI__FN void phi__process_free(phi__process *process) {
-    if (process == NULL || process->freed) return;
-    process->freed = true;
-    process->output = NULL;
-    process->exited = NULL;
-    process->room = NULL;
-    if (!process->in_callback) phi__process_release(process);
-}
+PHI__FN void phi__child_end_close(phi__fd childs) { (void)close(childs); }
 
 #endif
 #undef PHI__SPAWN_CHDIR
 #undef PHI__SPAWN_CLOSE
 #undef PHI__SPAWN_APART
-#undef PHI__PROCESS_PIDFD
-#undef PHI__PROCESS_LAST_MS
-#undef PHI__PROCESS_HOUR_US
+
+/* ---- src/system/process_windows.c ---- */
+
+/* process_windows.c - the Windows calls of processes: CreateProcessW, a job for each child, pipes.
+
+   A job holds a child and everything that the child starts, and ends with its last handle: nothing
+   of it outlives this process. Windows has no signal that asks a program without a window to end,
+   so phi__child_terminate kills, too. */
+
+
+#if defined(PHI__OS_WINDOWS) && !defined(PHI_NO_PROCESS)
+
+
+enum {
+    PHI__SPAWN_LINE = 32767,       /* max. units of a command line or a variable, with its end */
+    PHI__SPAWN_TERMINATED = 0xF00F /* the exit code of a child that phi__child_terminate killed */
+};
+
+/* ---- texts for CreateProcessW ---- */
+
+/* A text in UTF-16 that grows. After an error nothing is appended any more. */
+typedef struct phi__wide_buf {
+    phi_memory *memory;
+    wchar_t *at; /* not terminated */
+    size_t len, cap;
+    int error;
+} phi__wide_buf;
+
+/* Returns room for `more` units and a terminator; NULL after an error. */
+static wchar_t *phi__wide_room(phi__wide_buf *buf, size_t more) {
+    wchar_t *at;
+    if (buf->error != 0) return NULL;
+    at = (wchar_t *)phi__grow(buf->memory, buf->at, &buf->cap, buf->len + more + 1, sizeof *at);
+    if (at == NULL) {
+        buf->error = ERROR_NOT_ENOUGH_MEMORY;
+        return NULL;
+    }
+    buf->at = at;
+    return at + buf->len;
+}
+
+static void phi__wide_add(phi__wide_buf *buf, wchar_t c, size_t times) {
+    wchar_t *at = phi__wide_room(buf, times);
+    for (size_t i = 0; at != NULL && i < times; i++) at[i] = c;
+    if (at != NULL) buf->len += times;
+}
+
+static void phi__wide_text(phi__wide_buf *buf, const wchar_t *text) {
+    size_t n = wcslen(text);
+    wchar_t *at = phi__wide_room(buf, n);
+    if (at == NULL) return;
+    memcpy(at, text, n * sizeof *at);
+    buf->len += n;
+}
+
+/* Appends UTF-8. UTF-16 has no more units than UTF-8 has bytes. */
+static void phi__wide_utf8(phi__wide_buf *buf, const char *text) {
+    size_t n = strlen(text);
+    wchar_t *at = phi__wide_room(buf, n);
+    if (at == NULL) return;
+    if (phi__wide(phi__str(text, n), at, n + 1))
+        buf->len += wcslen(at);
+    else
+        buf->error = ERROR_NO_UNICODE_TRANSLATION;
+}
+
+/* Terminates the text; NULL after an error. */
+static wchar_t *phi__wide_end(phi__wide_buf *buf) {
+    wchar_t *at = phi__wide_room(buf, 0);
+    if (at != NULL) *at = L'\0';
+    return at != NULL ? buf->at : NULL;
+}
+
+static void phi__wide_free(phi__wide_buf *buf) {
+    phi__free(buf->memory, buf->at, buf->cap * sizeof *buf->at);
+}
+
+/* Appends an argument for the C runtime's start-up code: a backslash means itself, but before a
+   quote each must be doubled. Without `always` a word that needs no quotes gets none. */
+static void phi__spawn_quote(phi__wide_buf *line, const wchar_t *arg, bool always) {
+    size_t slashes = 0;
+    if (!always && arg[0] != L'\0' && wcspbrk(arg, L" \t\n\v\"") == NULL) {
+        phi__wide_text(line, arg);
+        return;
+    }
+    phi__wide_add(line, L'"', 1);
+    for (; *arg != L'\0'; arg++) {
+        if (*arg == L'"') phi__wide_add(line, L'\\', slashes + 1);
+        slashes = *arg == L'\\' ? slashes + 1 : 0;
+        phi__wide_add(line, *arg, 1);
+    }
+    phi__wide_add(line, L'\\', slashes);
+    phi__wide_add(line, L'"', 1);
+}
+
+/* ---- the program ---- */
+
+/* Finds argv[0]: a path as it is, another name in the directories of PATH, never in the working
+   directory. Each name without an extension is tried with those of programs. */
+static int phi__spawn_find(phi_memory *memory, const char *name, phi__wide_buf *out) {
+    static const wchar_t *const endings[] = {L".com", L".exe", L".bat", L".cmd"};
+    phi__wide_buf path = PHI_ZERO, word = PHI_ZERO;
+    bool has_place = strpbrk(name, "/\\:") != NULL;
+    DWORD n = 0;
+    path.memory = word.memory = memory;
+    phi__wide_utf8(&word, name);
+    const wchar_t *wide = phi__wide_end(&word);
+    wchar_t *list = has_place ? NULL : phi__wide_room(&path, PHI__SPAWN_LINE);
+    wchar_t *found = phi__wide_room(out, PHI__SPAWN_LINE);
+    if (wide == NULL || found == NULL || (!has_place && list == NULL)) {
+        out->error = word.error != 0 ? word.error : ERROR_NOT_ENOUGH_MEMORY;
+    } else if (has_place) {
+        n = GetFullPathNameW(wide, PHI__SPAWN_LINE, found, NULL);
+        const wchar_t *last = n > 0 && n < PHI__SPAWN_LINE - 4 ? wcsrchr(found, L'\\') : NULL;
+        bool bare = last != NULL && wcschr(last, L'.') == NULL;
+        if (last == NULL) n = 0;
+        for (size_t i = 0; bare && i < PHI__COUNT(endings); i++) {
+            wcscpy(found + n, endings[i]);
+            if (GetFileAttributesW(found) == INVALID_FILE_ATTRIBUTES) continue;
+            n += 4;
+            bare = false;
+        }
+        found[n] = L'\0';
+    } else if (GetEnvironmentVariableW(L"PATH", list, PHI__SPAWN_LINE) - 1 < PHI__SPAWN_LINE - 1) {
+        for (size_t i = 0; n == 0 && i < PHI__COUNT(endings); i++)
+            n = SearchPathW(list, wide, endings[i], PHI__SPAWN_LINE, found, NULL);
+    }
+    if (out->error == 0 && (n == 0 || n >= PHI__SPAWN_LINE)) out->error = ERROR_FILE_NOT_FOUND;
+    if (out->error == 0) out->len += n;
+    phi__wide_free(&word);
+    phi__wide_free(&path);
+    return out->error;
+}
+
+static bool phi__spawn_is_script(const phi__wide_buf *program) {
+    if (program->len < 4) return false;
+    const wchar_t *end = program->at + program->len - 4;
+    return CompareStringOrdinal(end, 4, L".bat", 4, TRUE) == CSTR_EQUAL ||
+           CompareStringOrdinal(end, 4, L".cmd", 4, TRUE) == CSTR_EQUAL;
+}
+
+/* Appends the whole command line. A batch file gets its arguments through cmd.exe, in quotes. An
+   argument that could end its quotes, or that cmd.exe changes within them, is refused. */
+static int phi__spawn_line(phi_memory *memory, const phi__spawn *spawn,
+                           const phi__wide_buf *program, phi__wide_buf *line) {
+    bool script = phi__spawn_is_script(program);
+    phi__wide_buf word = PHI_ZERO;
+    word.memory = memory;
+    if (script) phi__wide_text(line, L"cmd.exe /d /e:on /v:off /s /c \"");
+    phi__spawn_quote(line, program->at, script);
+    for (size_t i = 1; spawn->argv[i] != NULL && line->error == 0; i++) {
+        word.len = 0;
+        phi__wide_utf8(&word, spawn->argv[i]);
+        const wchar_t *arg = phi__wide_end(&word);
+        if (arg == NULL) {
+            line->error = word.error;
+            break;
+        }
+        if (script && wcspbrk(arg, L"\"%\r\n") != NULL) line->error = ERROR_BAD_ARGUMENTS;
+        phi__wide_add(line, L' ', 1);
+        phi__spawn_quote(line, arg, script);
+    }
+    if (script) phi__wide_add(line, L'"', 1);
+    if (line->error == 0 && line->len >= PHI__SPAWN_LINE) line->error = ERROR_FILENAME_EXCED_RANGE;
+    phi__wide_free(&word);
+    return line->error;
+}
+
+/* ---- the environment ---- */
+
+/* Without these many programs do not start, so that a child with env_only has them, too. */
+static bool phi__spawn_needed(const char *variable) {
+    return phi__spawn_same_name(variable, "SYSTEMROOT=") ||
+           phi__spawn_same_name(variable, "SYSTEMDRIVE=");
+}
+
+/* Appends one of the host's variables, unless the child does not get it. `utf8` is a buffer. */
+static void phi__spawn_host_variable(phi__wide_buf *block, const phi__spawn *spawn,
+                                     const wchar_t *wide, phi__buf *utf8) {
+    size_t n = wcslen(wide);
+    phi__buf_clear(utf8);
+    char *text = phi__buf_reserve(utf8, n * 3 + 1);
+    if (text == NULL) {
+        block->error = ERROR_NOT_ENOUGH_MEMORY;
+        return;
+    }
+    if (phi__narrow(wide, n, text, n * 3 + 1) == SIZE_MAX) return;
+    /* "=C:=C:\dir" is the working directory of a drive */
+    if (spawn->env_only && !phi__spawn_needed(text)) return;
+    if (spawn->hide_keys && phi__spawn_is_key(text, spawn->keep_keys)) return;
+    for (size_t i = 0; spawn->env != NULL && spawn->env[i] != NULL; i++)
+        if (phi__spawn_same_name(spawn->env[i], text)) return;
+    phi__wide_text(block, wide);
+    phi__wide_add(block, L'\0', 1);
+}
+
+/* Builds a block of "NAME=value" texts, each terminated, with an empty one at its end. */
+static int phi__spawn_environment(phi_memory *memory, const phi__spawn *spawn,
+                                  phi__wide_buf *block) {
+    wchar_t *host = GetEnvironmentStringsW();
+    phi__buf utf8;
+    if (host == NULL) return (int)GetLastError();
+    phi__buf_init(&utf8, memory);
+    for (const wchar_t *at = host; *at != L'\0' && block->error == 0; at += wcslen(at) + 1)
+        phi__spawn_host_variable(block, spawn, at, &utf8);
+    for (size_t i = 0; spawn->env != NULL && spawn->env[i] != NULL; i++) {
+        phi__wide_utf8(block, spawn->env[i]);
+        phi__wide_add(block, L'\0', 1);
+    }
+    if (block->len == 0) phi__wide_add(block, L'\0', 1);
+    (void)phi__wide_end(block);
+    phi__buf_free(&utf8);
+    (void)FreeEnvironmentStringsW(host);
+    return block->error;
+}
+
+/* ---- starting ---- */
+
+/* What CreateProcessW takes for a child, and what must be given back. */
+typedef struct phi__launch {
+    phi__wide_buf program, line, block, cwd;
+    STARTUPINFOEXW info;
+    LPPROC_THREAD_ATTRIBUTE_LIST attributes;
+    size_t attribute_bytes;
+    HANDLE ends[3];
+    HANDLE null_device;
+} phi__launch;
+
+/* The child gets no handle but its three. */
+static int phi__launch_handles(phi__launch *launch, phi_memory *memory, const phi__spawn *spawn) {
+    SECURITY_ATTRIBUTES inherited = PHI_ZERO;
+    SIZE_T bytes = 0;
+    inherited.nLength = (DWORD)sizeof inherited;
+    inherited.bInheritHandle = TRUE;
+    launch->null_device =
+        CreateFileW(L"NUL", GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE,
+                    &inherited, OPEN_EXISTING, 0, NULL);
+    if (launch->null_device == INVALID_HANDLE_VALUE) return (int)GetLastError();
+    size_t n = 0; /* a list must not name a handle twice */
+    for (int i = 0; i < 3; i++)
+        if (spawn->fds[i] >= 0) launch->ends[n++] = phi__handle(spawn->fds[i]);
+    if (n < 3) launch->ends[n++] = launch->null_device;
+    (void)InitializeProcThreadAttributeList(NULL, 1, 0, &bytes);
+    launch->attributes = (LPPROC_THREAD_ATTRIBUTE_LIST)phi__alloc(memory, bytes);
+    if (launch->attributes == NULL) return ERROR_NOT_ENOUGH_MEMORY;
+    launch->attribute_bytes = bytes;
+    if (!InitializeProcThreadAttributeList(launch->attributes, 1, 0, &bytes) ||
+        !UpdateProcThreadAttribute(launch->attributes, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST,
+                                   launch->ends, n * sizeof launch->ends[0], NULL, NULL))
+        return (int)GetLastError();
+    STARTUPINFOW *start = &launch->info.StartupInfo;
+    start->cb = (DWORD)sizeof launch->info;
+    start->dwFlags = STARTF_USESTDHANDLES | STARTF_USESHOWWINDOW;
+    start->wShowWindow = SW_HIDE;
+    start->hStdInput = spawn->fds[0] >= 0 ? phi__handle(spawn->fds[0]) : launch->null_device;
+    start->hStdOutput = spawn->fds[1] >= 0 ? phi__handle(spawn->fds[1]) : launch->null_device;
+    start->hStdError = spawn->fds[2] >= 0 ? phi__handle(spawn->fds[2]) : launch->null_device;
+    launch->info.lpAttributeList = launch->attributes;
+    return 0;
+}
+
+/* Makes a job that ends with its last handle. NULL: see GetLastError. */
+static HANDLE phi__launch_job(void) {
+    JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits = PHI_ZERO;
+    HANDLE job = CreateJobObjectW(NULL, NULL);
+    limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
+    if (job == NULL) return NULL;
+    if (SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits,
+                                (DWORD)sizeof limits))
+        return job;
+    (void)CloseHandle(job);
+    return NULL;
+}
+
+/* The child runs only after it is in its job, so that none of its children escapes. */
+static int phi__launch_go(phi__launch *launch, phi__os_child *child) {
+    DWORD flags = CREATE_SUSPENDED | CREATE_NO_WINDOW | CREATE_UNICODE_ENVIRONMENT |
+                  EXTENDED_STARTUPINFO_PRESENT;
+    PROCESS_INFORMATION made = PHI_ZERO;
+    const wchar_t *cwd = launch->cwd.len > 0 ? launch->cwd.at : NULL;
+    bool script = phi__spawn_is_script(&launch->program);
+    HANDLE job = phi__launch_job();
+    if (job == NULL) return (int)GetLastError();
+    /* a batch file is run by the program that the line itself names */
+    if (!CreateProcessW(script ? NULL : launch->program.at, launch->line.at, NULL, NULL, TRUE,
+                        flags, launch->block.at, cwd, &launch->info.StartupInfo, &made)) {
+        int error = (int)GetLastError();
+        (void)CloseHandle(job);
+        return error;
+    }
+    int error =
+        AssignProcessToJobObject(job, made.hProcess) && ResumeThread(made.hThread) != (DWORD)-1
+            ? 0
+            : (int)GetLastError();
+    (void)CloseHandle(made.hThread);
+    if (error != 0) {
+        (void)TerminateProcess(made.hProcess, 1);
+        (void)CloseHandle(made.hProcess);
+        (void)CloseHandle(job);
+        return error;
+    }
+    child->id = (int)made.dwProcessId;
+    child->process = (phi__fd)made.hProcess;
+    child->job = (phi__fd)job;
+    return 0;
+}
+
+/* CreateProcessW takes no long path as a working directory, so this is not phi__wide_path. */
+static int phi__launch_cwd(phi__launch *launch, const char *cwd) {
+    if (cwd == NULL) return 0;
+    phi__wide_utf8(&launch->cwd, cwd);
+    wchar_t *at = phi__wide_end(&launch->cwd);
+    for (size_t i = 0; at != NULL && i < launch->cwd.len; i++)
+        if (at[i] == L'/') at[i] = L'\\';
+    return launch->cwd.error;
+}
+
+PHI__FN int phi__child_start(phi_memory *memory, const phi__spawn *spawn, phi__os_child *child) {
+    phi__launch launch = PHI_ZERO;
+    launch.program.memory = launch.line.memory = launch.block.memory = launch.cwd.memory = memory;
+    launch.null_device = INVALID_HANDLE_VALUE;
+    int error = phi__launch_cwd(&launch, spawn->cwd);
+    if (error == 0) error = phi__spawn_find(memory, spawn->argv[0], &launch.program);
+    if (error == 0) error = phi__spawn_line(memory, spawn, &launch.program, &launch.line);
+    if (error == 0 && phi__wide_end(&launch.line) == NULL) error = ERROR_NOT_ENOUGH_MEMORY;
+    if (error == 0) error = phi__spawn_environment(memory, spawn, &launch.block);
+    if (error == 0) error = phi__launch_handles(&launch, memory, spawn);
+    if (error == 0) error = phi__launch_go(&launch, child);
+    if (launch.info.lpAttributeList != NULL) DeleteProcThreadAttributeList(launch.attributes);
+    phi__free(memory, launch.attributes, launch.attribute_bytes);
+    if (launch.null_device != INVALID_HANDLE_VALUE) (void)CloseHandle(launch.null_device);
+    phi__wide_free(&launch.program);
+    phi__wide_free(&launch.line);
+    phi__wide_free(&launch.block);
+    phi__wide_free(&launch.cwd);
+    return error;
+}
+
+PHI__FN phi_status phi__child_refusal(int error, const char *cwd) {
+    (void)cwd; /* a missing directory has an error of its own */
+    switch (error) {
+    case ERROR_FILE_NOT_FOUND:
+    case ERROR_PATH_NOT_FOUND: return PHI_NOT_FOUND;
+    case ERROR_NOT_ENOUGH_MEMORY:
+    case ERROR_OUTOFMEMORY:
+    case ERROR_COMMITMENT_LIMIT: return PHI_NO_MEMORY;
+    case ERROR_TOO_MANY_OPEN_FILES:
+    case ERROR_NO_SYSTEM_RESOURCES:
+    case ERROR_PIPE_BUSY: return PHI_BUSY;
+    case ERROR_NOT_SUPPORTED: return PHI_UNSUPPORTED;
+    default: return PHI_IO;
+    }
+}
+
+/* ---- a running child ---- */
+
+PHI__FN bool phi__child_look(phi__os_child *child) {
+    DWORD code = 0;
+    if (WaitForSingleObject(phi__handle(child->process), 0) == WAIT_TIMEOUT) return false;
+    child->lost = !GetExitCodeProcess(phi__handle(child->process), &code);
+    child->code = child->lost ? -1 : (int)code;
+    child->signal_number = 0;
+    if (child->terminated && code == PHI__SPAWN_TERMINATED) {
+        child->code = -1;
+        child->signal_number = 15; /* SIGTERM */
+    }
+    return true;
+}
+
+PHI__FN void phi__child_kill(const phi__os_child *child) {
+    (void)TerminateJobObject(phi__handle(child->job), 1);
+}
+
+PHI__FN void phi__child_reap(phi__os_child *child) {
+    phi__child_kill(child);
+    (void)CloseHandle(phi__handle(child->job));
+    (void)CloseHandle(phi__handle(child->process));
+}
+
+PHI__FN void phi__child_terminate(phi__os_child *child) {
+    child->terminated = true;
+    (void)TerminateJobObject(phi__handle(child->job), PHI__SPAWN_TERMINATED);
+}
+
+/* An exit is seen by the timer, which is quick after both streams have ended. */
+PHI__FN phi__fd phi__child_exit_fd(const phi__os_child *child) {
+    (void)child;
+    return -1;
+}
+
+PHI__FN void phi__child_pause(void) { Sleep(1); }
+
+/* ---- its pipes ---- */
+
+PHI__FN int phi__child_pipe(phi__io *io, bool we_read, phi__fd *ours, phi__fd *childs) {
+    HANDLE end = NULL;
+    int error = phi__pipe_new(io, we_read, ours, &end);
+    *childs = error == 0 ? (phi__fd)end : -1;
+    return error;
+}
+
+PHI__FN void phi__child_end_close(phi__fd childs) { (void)CloseHandle(phi__handle(childs)); }
+
+PHI__FN int phi__stream_read(phi__fd fd, char *out, size_t n, size_t *got) {
+    int error = phi__pipe_read(fd, out, n, got);
+    return error == ERROR_NO_DATA ? PHI__STREAM_LATER : error;
+}
+
+PHI__FN int phi__stream_write(phi__fd fd, const char *bytes, size_t n, size_t *wrote) {
+    int error = phi__pipe_write(fd, bytes, n, wrote);
+    return error == ERROR_NO_DATA ? PHI__STREAM_LATER : error;
+}
+
+PHI__FN void phi__stream_close(phi__fd fd) { phi__pipe_close(fd); }
+
+#endif
+
+/* ---- src/system/shell.c ---- */
+
+/* shell.c - how a shell gets the line that it runs, and the shell of POSIX. */
+
+#ifndef PHI_NO_PROCESS
+
+#if defined(PHI__OS_POSIX)
+PHI__FN void phi__shell_find(phi__shell_program *out) {
+    memset(out, 0, sizeof *out);
+    memcpy(out->path, "bash", sizeof "bash");
+}
+#endif
+
+/* Appends the line as "eval $'...'". A bash of Cygwin or MSYS reads its command line by rules of
+   its own, in which quotes, backslashes and patterns have other meanings than in that of other
+   programs. So all of these are written by their numbers. */
+static void phi__shell_quote(phi__buf *text, const char *line) {
+    phi__buf_text(text, "eval $'");
+    for (; *line != '\0'; line++) {
+        if (phi__is_alnum(*line) || strchr(" ./-_=:,+", *line) != NULL)
+            phi__buf_char(text, *line);
+        else
+            phi__buf_printf(text, "\\x%02x", (unsigned)(unsigned char)*line);
+    }
+    phi__buf_text(text, "'");
+}
+
+/* Appends a UTF-8 text as UTF-16, with the lower byte first. */
+static void phi__shell_utf16(phi__buf *out, phi_str text) {
+    for (size_t i = 0; i < text.len;) {
+        unsigned char c = (unsigned char)text.at[i++];
+        uint32_t code = c < 0x80 ? c : c < 0xE0 ? c & 0x1Fu : c < 0xF0 ? c & 0x0Fu : c & 0x07u;
+        for (; i < text.len && c >= 0x80 && ((unsigned char)text.at[i] & 0xC0) == 0x80; i++)
+            code = code << 6 | ((unsigned char)text.at[i] & 0x3Fu);
+        uint32_t units[2] = {code, 0};
+        if (code >= 0x10000) {
+            units[0] = 0xD800 + ((code - 0x10000) >> 10);
+            units[1] = 0xDC00 + (code & 0x3FF);
+        }
+        for (int k = 0; k < (code >= 0x10000 ? 2 : 1); k++) {
+            phi__buf_char(out, (char)(units[k] & 0xFF));
+            phi__buf_char(out, (char)(units[k] >> 8 & 0xFF));
+        }
+    }
+}
+
+/* Appends the line for -EncodedCommand: base64 of UTF-16, so that nothing in it needs quotes. */
+static void phi__shell_encode(phi__buf *text, const char *line) {
+    /* PowerShell writes progress to stderr, and its output in the code page of the console. */
+    static const char head[] = "$ProgressPreference='SilentlyContinue'\n"
+                               "try{[Console]::OutputEncoding=New-Object "
+                               "System.Text.UTF8Encoding $false}catch{}\n";
+    /* Exits with the code of the last program. Two newlines: the line may end in a backtick. */
+    static const char tail[] = "\n\nif(-not $?){if($LASTEXITCODE){exit $LASTEXITCODE};exit 1}\n";
+    phi__buf script, wide;
+    phi__buf_init(&script, text->memory);
+    phi__buf_init(&wide, text->memory);
+    phi__buf_text(&script, head);
+    phi__utf8_repair(&script, phi_str_of(line));
+    phi__buf_text(&script, tail);
+    if (!script.failed) phi__shell_utf16(&wide, phi__buf_str(&script));
+    if (!wide.failed) phi__base64_encode(text, wide.at, wide.len);
+    text->failed = text->failed || script.failed || wide.failed;
+    phi__buf_free(&script);
+    phi__buf_free(&wide);
+}
+
+PHI__FN phi_status phi__shell_argv(const phi__shell_program *shell, const char *line,
+                                   phi__buf *text, const char *argv[PHI__SHELL_ARGS]) {
+    static const char *const powershell[] = {"-NoLogo",       "-NoProfile", "-NonInteractive",
+                                             "-OutputFormat", "Text",       "-EncodedCommand"};
+    size_t n = 0;
+    argv[n++] = shell->path;
+    if (shell->powershell)
+        for (size_t i = 0; i < PHI__COUNT(powershell); i++) argv[n++] = powershell[i];
+    else
+        argv[n++] = "-c";
+    argv[n] = line;
+    if (shell->powershell)
+        phi__shell_encode(text, line);
+    else if (shell->quotes)
+        phi__shell_quote(text, line);
+    if (shell->powershell || shell->quotes) {
+        phi__buf_char(text, '\0');
+        argv[n] = text->at;
+    }
+    n++;
+    if (text->failed) return PHI_NO_MEMORY;
+    argv[n] = NULL;
+    return PHI_OK;
+}
+
+#endif
+
+/* ---- src/system/shell_windows.c ---- */
+
+/* shell_windows.c - finds a bash of Git or MSYS, else PowerShell. */
+
+#if defined(PHI__OS_WINDOWS) && !defined(PHI_NO_PROCESS)
+
+
+#if defined(_MSC_VER)
+#pragma comment(lib, "advapi32.lib")
+#endif
+
+enum {
+    PHI__SHELL_WIDE = 1024,      /* most units of a program's path */
+    PHI__SHELL_VARIABLE = 32768, /* most units of a variable */
+    PHI__SHELL_BIN_LEVELS = 2    /* Git's own folder has git.exe in cmd, bin or mingw64\bin */
+};
+
+static bool phi__shell_slash(wchar_t unit) { return unit == L'\\' || unit == L'/'; }
+
+/* Takes folder\name, if there is such a file. */
+static bool phi__shell_take(phi__shell_program *out, const wchar_t *folder, size_t len,
+                            const wchar_t *name) {
+    wchar_t path[PHI__SHELL_WIDE];
+    size_t more = wcslen(name);
+    while (len > 0 && phi__shell_slash(folder[len - 1])) len--;
+    /* a relative folder would depend on the working directory */
+    bool absolute = len >= 2 && (folder[1] == L':' ||
+                                 (phi__shell_slash(folder[0]) && phi__shell_slash(folder[1])));
+    if (!absolute || len + more + 2 > PHI__SHELL_WIDE) return false;
+    memcpy(path, folder, len * sizeof *path);
+    path[len] = L'\\';
+    memcpy(path + len + 1, name, (more + 1) * sizeof *path);
+    DWORD attributes = GetFileAttributesW(path);
+    return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) == 0 &&
+           phi__narrow(path, len + 1 + more, out->path, sizeof out->path) != SIZE_MAX;
+}
+
+/* Takes a program below the folder that a variable names. */
+static bool phi__shell_below(phi__shell_program *out, const wchar_t *variable,
+                             const wchar_t *name) {
+    wchar_t folder[PHI__SHELL_WIDE];
+    DWORD n = GetEnvironmentVariableW(variable, folder, PHI__SHELL_WIDE);
+    return n > 0 && n < PHI__SHELL_WIDE && phi__shell_take(out, folder, n, name);
+}
+
+static bool phi__shell_registered(phi__shell_program *out) {
+    static const DWORD views[] = {RRF_SUBKEY_WOW6464KEY, RRF_SUBKEY_WOW6432KEY};
+    HKEY const roots[] = {HKEY_LOCAL_MACHINE, HKEY_CURRENT_USER};
+    for (size_t i = 0; i < PHI__COUNT(roots) * PHI__COUNT(views); i++) {
+        wchar_t folder[PHI__SHELL_WIDE];
+        DWORD bytes = (DWORD)sizeof folder;
+        if (RegGetValueW(roots[i / 2], L"SOFTWARE\\GitForWindows", L"InstallPath",
+                         RRF_RT_REG_SZ | views[i % 2], NULL, folder, &bytes) == ERROR_SUCCESS &&
+            phi__shell_take(out, folder, wcslen(folder), L"bin\\bash.exe"))
+            return true;
+    }
+    return false;
+}
+
+/* Takes the bash of the Git whose git.exe is in the folder. */
+static bool phi__shell_of_git(phi__shell_program *out, const wchar_t *folder, size_t len) {
+    if (!phi__shell_take(out, folder, len, L"git.exe")) return false;
+    for (int i = 0; i < PHI__SHELL_BIN_LEVELS; i++) {
+        while (len > 0 && phi__shell_slash(folder[len - 1])) len--;
+        while (len > 0 && !phi__shell_slash(folder[len - 1])) len--;
+        if (phi__shell_take(out, folder, len, L"bin\\bash.exe")) return true;
+    }
+    return false;
+}
+
+/* Takes a bash.exe in the folder. Those of Windows itself run Linux, with other paths. */
+static bool phi__shell_of_msys(phi__shell_program *out, const wchar_t *folder, size_t len) {
+    static const wchar_t store[] = L"\\WindowsApps";
+    wchar_t system[MAX_PATH];
+    size_t n = GetWindowsDirectoryW(system, MAX_PATH);
+    if (n == 0 || n >= MAX_PATH) return false;
+    if (len >= n && CompareStringOrdinal(folder, (int)n, system, (int)n, TRUE) == CSTR_EQUAL)
+        return false;
+    n = PHI__COUNT(store) - 1;
+    for (size_t i = 0; i + n <= len; i++)
+        if (CompareStringOrdinal(folder + i, (int)n, store, (int)n, TRUE) == CSTR_EQUAL)
+            return false;
+    return phi__shell_take(out, folder, len, L"bash.exe");
+}
+
+static bool phi__shell_of_pwsh(phi__shell_program *out, const wchar_t *folder, size_t len) {
+    return phi__shell_take(out, folder, len, L"pwsh.exe");
+}
+
+/* Calls `take` for each folder of PATH until it has taken a program. */
+static bool phi__shell_in_path(phi__shell_program *out,
+                               bool (*take)(phi__shell_program *out, const wchar_t *folder,
+                                            size_t len)) {
+    wchar_t list[PHI__SHELL_VARIABLE];
+    DWORD n = GetEnvironmentVariableW(L"PATH", list, PHI__SHELL_VARIABLE);
+    if (n == 0 || n >= PHI__SHELL_VARIABLE) return false;
+    for (const wchar_t *at = list;; at++) {
+        size_t len = wcscspn(at, L";");
+        if (len > 0 && take(out, at, len)) return true;
+        at += len;
+        if (*at == L'\0') return false;
+    }
+}
+
+static bool phi__shell_bash(phi__shell_program *out) {
+    return phi__shell_registered(out) ||
+           phi__shell_below(out, L"ProgramFiles", L"Git\\bin\\bash.exe") ||
+           phi__shell_below(out, L"ProgramW6432", L"Git\\bin\\bash.exe") ||
+           phi__shell_below(out, L"ProgramFiles(x86)", L"Git\\bin\\bash.exe") ||
+           phi__shell_below(out, L"LocalAppData", L"Programs\\Git\\bin\\bash.exe") ||
+           phi__shell_in_path(out, phi__shell_of_git) ||
+           phi__shell_in_path(out, phi__shell_of_msys) ||
+           phi__shell_below(out, L"SystemDrive", L"msys64\\usr\\bin\\bash.exe");
+}
+
+PHI__FN void phi__shell_find(phi__shell_program *out) {
+    wchar_t system[MAX_PATH];
+    memset(out, 0, sizeof *out);
+    out->quotes = phi__shell_bash(out);
+    if (out->quotes) return;
+    out->powershell = true;
+    if (phi__shell_in_path(out, phi__shell_of_pwsh) ||
+        phi__shell_below(out, L"ProgramFiles", L"PowerShell\\7\\pwsh.exe"))
+        return;
+    UINT n = GetSystemDirectoryW(system, MAX_PATH);
+    if (n > 0 && n < MAX_PATH &&
+        phi__shell_take(out, system, n, L"WindowsPowerShell\\v1.0\\powershell.exe"))
+        return;
+    memcpy(out->path, "powershell.exe", sizeof "powershell.exe");
+}
+
+#endif
 
 /* ---- src/system/walk.c ---- */
 
-/* walk.c - walks a directory tree, one entry at a time.
+/* walk.c - walks a directory tree, one entry at a time. walk_posix.c and walk_windows.c open and
+   read single directories.
 
    Each directory being walked is a level. Entries are returned as they are read. Names of
    directories are queued until their level is read to its end, or until their bytes reach a limit.
@@ -9432,23 +11196,17 @@ PHI__FN void phi__process_free(phi__process *process) {
 
 #ifndef PHI_NO_FILES
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 enum { PHI__WALK_HELD = 65536, /* max. bytes of queued names at one level */ PHI__WALK_DEPTH = 64 };
 
 typedef struct phi__walk_level {
-    DIR *dir;        /* NULL after it was read to its end */
+    phi__dir *dir;   /* NULL after it was read to its end */
     phi__buf names;  /* queued names of directories, each after a NUL */
     size_t path_len; /* bytes of the path before a name, including the slash */
 } phi__walk_level;
 
 struct phi__walk {
     phi_memory *memory;
-    int root;
+    phi__fd root;
     phi__buf path; /* path of the entry returned last */
     phi__walk_level *levels;
     size_t count, cap;
@@ -9456,57 +11214,32 @@ struct phi__walk {
     bool wait;  /* queue the directory at `path` */
 };
 
-static phi__file_kind phi__walk_kind(int dir, const struct dirent *entry) {
-    struct stat info;
-    switch (entry->d_type) {
-    case DT_REG: return PHI__FILE_REGULAR;
-    case DT_DIR: return PHI__FILE_DIRECTORY;
-    case DT_LNK: return PHI__FILE_LINK;
-    case DT_UNKNOWN: break; /* some file systems do not report it */
-    default: return PHI__FILE_OTHER;
-    }
-    if (fstatat(dir, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) return PHI__FILE_OTHER;
-    if (S_ISREG(info.st_mode)) return PHI__FILE_REGULAR;
-    if (S_ISDIR(info.st_mode)) return PHI__FILE_DIRECTORY;
-    return S_ISLNK(info.st_mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
-}
-
-/* Opens the directory at `path` below the root, part by part, never through a link. -1: failure. */
-static int phi__walk_open(int root, phi_str path) {
-    int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    int fd = openat(root, ".", flags);
+/* Opens the directory at `path` below the root, part by part, never through a link. */
+static int phi__walk_open(phi__fd root, phi_str path, phi__fd *out) {
+    int error = phi__dir_open(root, PHI__LIT("."), out);
     size_t at = 0;
-    while (fd >= 0 && at < path.len) {
-        char part[256];
+    while (error == 0 && at < path.len) {
+        phi__fd above = *out;
         size_t n = 0;
-        int next = -1;
         while (at + n < path.len && path.at[at + n] != '/') n++;
-        if (n < sizeof part) {
-            memcpy(part, path.at + at, n);
-            part[n] = '\0';
-            next = openat(fd, part, flags);
-        }
-        (void)close(fd);
-        fd = next;
+        error = phi__dir_open(above, phi__str(path.at + at, n), out);
+        phi__walk_close(above);
         at += n + 1;
     }
-    return fd;
+    return error;
 }
 
 /* Reads the next entry of a level. PHI_BUSY: the level has no more entries. */
 static phi_status phi__walk_read(phi__walk *walk, phi__walk_level *level, phi__walk_entry *out) {
-    const struct dirent *entry;
-    do entry = readdir(level->dir);
-    while (entry != NULL && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
-    if (entry == NULL) {
-        (void)closedir(level->dir);
+    const char *name = phi__dir_next(level->dir, &out->kind);
+    if (name == NULL) {
+        phi__dir_free(level->dir);
         level->dir = NULL;
         return PHI_BUSY;
     }
     walk->path.len = level->path_len;
-    phi__buf_text(&walk->path, entry->d_name);
+    phi__buf_text(&walk->path, name);
     if (walk->path.failed) return PHI_NO_MEMORY;
-    out->kind = phi__walk_kind(dirfd(level->dir), entry);
     out->path = phi__buf_str(&walk->path);
     walk->wait = out->kind == PHI__FILE_DIRECTORY && walk->count < PHI__WALK_DEPTH;
     return PHI_OK;
@@ -9518,16 +11251,16 @@ static phi_status phi__walk_enter(phi__walk *walk, phi__walk_entry *out) {
         phi__grow(walk->memory, walk->levels, &walk->cap, walk->count + 1, sizeof *walk->levels);
     if (levels == NULL) return PHI_NO_MEMORY;
     walk->levels = (phi__walk_level *)levels;
-    int fd = phi__walk_open(walk->root, phi__buf_str(&walk->path));
-    if (fd < 0) return PHI_BUSY;
+    phi__fd fd;
+    if (phi__walk_open(walk->root, phi__buf_str(&walk->path), &fd) != 0) return PHI_BUSY;
     if (walk->path.len > 0) phi__buf_char(&walk->path, '/');
     phi__walk_level *level = &walk->levels[walk->count];
     memset(level, 0, sizeof *level);
     phi__buf_init(&level->names, walk->memory);
     level->path_len = walk->path.len;
-    level->dir = walk->path.failed ? NULL : fdopendir(fd);
+    level->dir = walk->path.failed ? NULL : phi__dir_new(walk->memory, fd);
     if (level->dir == NULL) {
-        (void)close(fd);
+        phi__walk_close(fd);
         return PHI_NO_MEMORY;
     }
     walk->count++;
@@ -9538,51 +11271,29 @@ static phi_status phi__walk_enter(phi__walk *walk, phi__walk_entry *out) {
 
 static void phi__walk_leave(phi__walk *walk) {
     phi__walk_level *level = &walk->levels[--walk->count];
-    if (level->dir != NULL) (void)closedir(level->dir);
+    phi__dir_free(level->dir);
     phi__buf_free(&level->names);
 }
 
-/* Opens the root of a walk. Returns -1 and sets *error, for phi__files_refused. */
-static int phi__walk_open_root(const char *root, phi__links links, int *error) {
-    int fd, flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    if (links == PHI__LINKS_REFUSE) {
-        *error = phi__exact_open(root, flags, &fd);
-        return fd;
-    }
-    fd = open(root, flags);
-    *error = fd < 0 ? errno : 0;
-    return fd;
-}
-
-PHI__FN int phi__walk_open_path(phi_str path) {
+PHI__FN phi__fd phi__walk_open_path(phi_str path) {
     char text[PHI__PATH_BYTES];
-    int error;
+    phi__fd fd;
     if (path.len >= sizeof text) return -1;
     memcpy(text, path.at, path.len);
     text[path.len] = '\0';
-    return phi__walk_open_root(text, PHI__LINKS_REFUSE, &error);
-}
-
-PHI__FN void phi__walk_close(int dir) { (void)close(dir); }
-
-PHI__FN bool phi__walk_has(int dir, const char *name, bool *directory) {
-    struct stat info;
-    if (fstatat(dir, name, &info, 0) != 0) return false;
-    *directory = S_ISDIR(info.st_mode);
-    return true;
+    return phi__dir_open_path(text, PHI__LINKS_REFUSE, &fd) == 0 ? fd : -1;
 }
 
 PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__links links,
                                  phi__walk **out, phi__words *words) {
     phi__walk *walk = (phi__walk *)phi__alloc(memory, sizeof *walk);
-    int error;
     *out = NULL;
-    if (walk == NULL) return phi__files_refused(ENOMEM, words);
+    if (walk == NULL) return phi__files_refused(PHI__FILES_NO_MEMORY, words);
     walk->memory = memory;
     walk->enter = true;
     phi__buf_init(&walk->path, memory);
-    walk->root = phi__walk_open_root(root, links, &error);
-    if (walk->root < 0) {
+    int error = phi__dir_open_path(root, links, &walk->root);
+    if (error != 0) {
         phi__free(memory, walk, sizeof *walk);
         return phi__files_refused(error, words);
     }
@@ -9621,9 +11332,9 @@ PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out) {
     return walk->path.failed ? PHI_NO_MEMORY : phi__walk_enter(walk, out);
 }
 
-PHI__FN int phi__walk_at(const phi__walk *walk) {
+PHI__FN phi__fd phi__walk_at(const phi__walk *walk) {
     const phi__walk_level *level = walk->count > 0 ? &walk->levels[walk->count - 1] : NULL;
-    return level != NULL && level->dir != NULL ? dirfd(level->dir) : -1;
+    return level != NULL && level->dir != NULL ? phi__dir_fd(level->dir) : -1;
 }
 
 PHI__FN void phi__walk_skip(phi__walk *walk) { walk->wait = false; }
@@ -9633,7 +11344,7 @@ PHI__FN void phi__walk_free(phi__walk *walk) {
     while (walk->count > 0) phi__walk_leave(walk);
     phi__free(walk->memory, walk->levels, walk->cap * sizeof *walk->levels);
     phi__buf_free(&walk->path);
-    (void)close(walk->root);
+    phi__walk_close(walk->root);
     phi__free(walk->memory, walk, sizeof *walk);
 }
 
@@ -9655,11 +11366,11 @@ typedef struct phi__ordered_level {
 
 struct phi__ordered {
     phi_memory *memory;
-    int root;
+    phi__fd root;
     /* The open directory of the deepest level, also after it was read. If NULL, `fd` may be open
        instead. */
-    DIR *dir;
-    int fd;
+    phi__dir *dir;
+    phi__fd fd;
     phi__buf path; /* path of the entry returned last; a NUL follows */
     phi__ordered_level *levels;
     size_t count, cap;
@@ -9669,9 +11380,9 @@ struct phi__ordered {
 
 static void phi__ordered_shut(phi__ordered *tree) {
     if (tree->dir != NULL)
-        (void)closedir(tree->dir);
-    else if (tree->fd >= 0)
-        (void)close(tree->fd);
+        phi__dir_free(tree->dir);
+    else if (tree->fd != -1)
+        phi__walk_close(tree->fd);
     tree->dir = NULL;
     tree->fd = -1;
 }
@@ -9694,7 +11405,7 @@ static phi_status phi__ordered_push(phi__ordered *tree, phi__ordered_level *leve
     size_t from = level->names.len;
     uint32_t *heap = (uint32_t *)phi__grow(tree->memory, level->heap, &level->cap, level->count + 1,
                                            sizeof *heap);
-    if (heap == NULL || from > UINT32_MAX - 512) return PHI_NO_MEMORY;
+    if (heap == NULL || from > UINT32_MAX - 1024) return PHI_NO_MEMORY;
     level->heap = heap;
     phi__buf_char(&level->names, (char)kind);
     phi__buf_add(&level->names, name, strlen(name) + 1);
@@ -9720,9 +11431,10 @@ static bool phi__ordered_set_path(phi__ordered *tree, size_t from, const char *n
     return true;
 }
 
-static phi_status phi__ordered_refused(phi__words *words) {
-    if (words != NULL) phi__os_words(errno, words->text, sizeof words->text);
-    return errno == ENOMEM ? PHI_NO_MEMORY : PHI_IO;
+/* PHI_NOT_FOUND would mean the end of the walk. */
+static phi_status phi__ordered_refused(int error, phi__words *words) {
+    phi_status status = phi__files_refused(error, words);
+    return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_IO;
 }
 
 /* Makes the directory at tree->path the deepest level. */
@@ -9731,23 +11443,20 @@ static phi_status phi__ordered_enter(phi__ordered *tree, phi__words *words) {
         phi__grow(tree->memory, tree->levels, &tree->cap, tree->count + 1, sizeof *tree->levels);
     if (levels == NULL) return PHI_NO_MEMORY;
     tree->levels = (phi__ordered_level *)levels;
-    if (tree->path.len >= PHI__PATH_BYTES - 1) {
-        errno = ENAMETOOLONG;
-        return phi__ordered_refused(words);
-    }
-    errno = 0;
+    if (tree->path.len >= PHI__PATH_BYTES - 1)
+        return phi__ordered_refused(PHI__FILES_TOO_LONG, words);
     /* Open it from its parent if the parent is open. */
-    int parent = tree->dir != NULL ? dirfd(tree->dir) : tree->fd;
+    phi__fd fd, parent = tree->dir != NULL ? phi__dir_fd(tree->dir) : tree->fd;
+    phi_str path = phi__buf_str(&tree->path);
     size_t name = tree->count > 0 ? tree->levels[tree->count - 1].path_len : 0;
-    int fd =
-        parent < 0 || tree->path.len == 0
-            ? phi__walk_open(tree->root, phi__buf_str(&tree->path))
-            : openat(parent, tree->path.at + name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) return phi__ordered_refused(words);
+    int error = parent == -1 || path.len == 0
+                    ? phi__walk_open(tree->root, path, &fd)
+                    : phi__dir_open(parent, phi__str_from(path, name), &fd);
+    if (error != 0) return phi__ordered_refused(error, words);
     phi__ordered_shut(tree);
-    tree->dir = fdopendir(fd);
+    tree->dir = phi__dir_new(tree->memory, fd);
     if (tree->dir == NULL) {
-        (void)close(fd);
+        phi__walk_close(fd);
         return PHI_NO_MEMORY;
     }
     if (tree->path.len > 0 && !phi__ordered_set_path(tree, tree->path.len, "/"))
@@ -9763,18 +11472,16 @@ static phi_status phi__ordered_enter(phi__ordered *tree, phi__words *words) {
 static phi_status phi__ordered_read(phi__ordered *tree, phi__ordered_entry *out) {
     phi__ordered_level *level = &tree->levels[tree->count - 1];
     for (int i = 0; i < PHI__ORDERED_READ; i++) {
-        const struct dirent *entry = readdir(tree->dir);
-        if (entry == NULL) {
+        phi__file_kind kind;
+        const char *name = phi__dir_next(tree->dir, &kind);
+        if (name == NULL) {
             tree->reading = false;
             out->entered = true;
             out->kind = PHI__FILE_DIRECTORY;
             out->path = phi__str(tree->path.at, level->path_len);
             return PHI_OK;
         }
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        if (phi__ordered_push(tree, level, phi__walk_kind(dirfd(tree->dir), entry),
-                              entry->d_name) != PHI_OK)
-            return PHI_NO_MEMORY;
+        if (phi__ordered_push(tree, level, kind, name) != PHI_OK) return PHI_NO_MEMORY;
     }
     return PHI_BUSY;
 }
@@ -9789,15 +11496,14 @@ static void phi__ordered_leave(phi__ordered *tree) {
 PHI__FN phi_status phi__ordered_new(phi_memory *memory, const char *root, phi__ordered **out,
                                     phi__words *words) {
     phi__ordered *tree = (phi__ordered *)phi__alloc(memory, sizeof *tree);
-    int error;
     *out = NULL;
-    if (tree == NULL) return phi__files_refused(ENOMEM, words);
+    if (tree == NULL) return phi__files_refused(PHI__FILES_NO_MEMORY, words);
     tree->memory = memory;
     tree->fd = -1;
     tree->enter = true;
     phi__buf_init(&tree->path, memory);
-    tree->root = phi__walk_open_root(root, PHI__LINKS_REFUSE, &error);
-    if (tree->root < 0) {
+    int error = phi__dir_open_path(root, PHI__LINKS_REFUSE, &tree->root);
+    if (error != 0) {
         phi__free(memory, tree, sizeof *tree);
         return phi__files_refused(error, words);
     }
@@ -9833,11 +11539,11 @@ PHI__FN phi_status phi__ordered_next(phi__ordered *tree, phi__ordered_entry *out
 
 PHI__FN void phi__ordered_skip(phi__ordered *tree) { tree->enter = false; }
 
-PHI__FN int phi__ordered_at(phi__ordered *tree) {
+PHI__FN phi__fd phi__ordered_at(phi__ordered *tree) {
     size_t len = tree->count > 0 ? tree->levels[tree->count - 1].path_len : 0;
-    if (tree->dir != NULL) return dirfd(tree->dir);
-    if (tree->fd < 0 && tree->count > 0)
-        tree->fd = phi__walk_open(tree->root, phi__str(tree->path.at, len > 0 ? len - 1 : 0));
+    if (tree->dir != NULL) return phi__dir_fd(tree->dir);
+    if (tree->fd == -1 && tree->count > 0)
+        (void)phi__walk_open(tree->root, phi__str(tree->path.at, len > 0 ? len - 1 : 0), &tree->fd);
     return tree->fd;
 }
 
@@ -9847,8 +11553,212 @@ PHI__FN void phi__ordered_free(phi__ordered *tree) {
     phi__ordered_shut(tree);
     phi__free(tree->memory, tree->levels, tree->cap * sizeof *tree->levels);
     phi__buf_free(&tree->path);
-    (void)close(tree->root);
+    phi__walk_close(tree->root);
     phi__free(tree->memory, tree, sizeof *tree);
+}
+
+#endif
+
+/* ---- src/system/walk_posix.c ---- */
+
+/* walk_posix.c - opens and reads single directories, for walk.c. */
+
+#if defined(PHI__OS_POSIX) && !defined(PHI_NO_FILES)
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A phi__dir is a DIR. */
+static DIR *phi__dir_of(phi__dir *dir) { return (DIR *)(void *)dir; }
+
+PHI__FN int phi__dir_open_path(const char *path, phi__links links, phi__fd *out) {
+    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    if (links == PHI__LINKS_REFUSE) return phi__exact_open(path, flags, out);
+    *out = open(path, flags);
+    return *out < 0 ? errno : 0;
+}
+
+PHI__FN int phi__dir_open(phi__fd dir, phi_str name, phi__fd *out) {
+    char text[256];
+    *out = -1;
+    if (name.len >= sizeof text) return ENAMETOOLONG;
+    memcpy(text, name.at, name.len);
+    text[name.len] = '\0';
+    *out = openat(dir, text, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return *out < 0 ? errno : 0;
+}
+
+PHI__FN phi__dir *phi__dir_new(phi_memory *memory, phi__fd fd) {
+    (void)memory; /* the C library has its own */
+    return (phi__dir *)(void *)fdopendir(fd);
+}
+
+PHI__FN phi__fd phi__dir_fd(const phi__dir *dir) { return dirfd((DIR *)(uintptr_t)dir); }
+
+static phi__file_kind phi__dir_kind(int dir, const struct dirent *entry) {
+    struct stat info;
+    switch (entry->d_type) {
+    case DT_REG: return PHI__FILE_REGULAR;
+    case DT_DIR: return PHI__FILE_DIRECTORY;
+    case DT_LNK: return PHI__FILE_LINK;
+    case DT_UNKNOWN: break; /* some file systems do not report it */
+    default: return PHI__FILE_OTHER;
+    }
+    if (fstatat(dir, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) return PHI__FILE_OTHER;
+    if (S_ISREG(info.st_mode)) return PHI__FILE_REGULAR;
+    if (S_ISDIR(info.st_mode)) return PHI__FILE_DIRECTORY;
+    return S_ISLNK(info.st_mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
+}
+
+PHI__FN const char *phi__dir_next(phi__dir *dir, phi__file_kind *kind) {
+    const struct dirent *entry;
+    do entry = readdir(phi__dir_of(dir));
+    while (entry != NULL && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
+    if (entry == NULL) return NULL;
+    *kind = phi__dir_kind(dirfd(phi__dir_of(dir)), entry);
+    return entry->d_name;
+}
+
+PHI__FN void phi__dir_free(phi__dir *dir) {
+    if (dir != NULL) (void)closedir(phi__dir_of(dir));
+}
+
+PHI__FN void phi__walk_close(phi__fd dir) { (void)close(dir); }
+
+PHI__FN bool phi__walk_has(phi__fd dir, const char *name, bool *directory) {
+    struct stat info;
+    if (fstatat(dir, name, &info, 0) != 0) return false;
+    *directory = S_ISDIR(info.st_mode);
+    return true;
+}
+
+#endif
+
+/* ---- src/system/walk_windows.c ---- */
+
+/* walk_windows.c - walk_posix.c for Windows: opens and reads single directories, for walk.c. */
+
+#if defined(PHI__OS_WINDOWS) && !defined(PHI_NO_FILES)
+
+
+/* after windows.h */
+#include <winternl.h>
+
+enum { PHI__DIR_BYTES = 16384, PHI__DIR_NAME = 3 * 255 + 1 };
+
+struct phi__dir {
+    phi_memory *memory;
+    phi__fd fd;
+    size_t at; /* offset of the next entry in `entries`; SIZE_MAX: read more */
+    char name[PHI__DIR_NAME];
+    union {
+        FILE_ID_BOTH_DIR_INFO align;
+        char bytes[PHI__DIR_BYTES];
+    } entries;
+};
+
+PHI__FN int phi__dir_open_path(const char *path, phi__links links, phi__fd *out) {
+    wchar_t wide[PHI__WIDE_PATH];
+    bool plain;
+    *out = -1;
+    if (links == PHI__LINKS_REFUSE) return phi__exact_directory(path, FILE_LIST_DIRECTORY, out);
+    int error = phi__wide_path(path, wide);
+    if (error != 0) return error;
+    HANDLE dir = CreateFileW(wide, FILE_LIST_DIRECTORY | FILE_READ_ATTRIBUTES | SYNCHRONIZE,
+                             FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
+                             OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
+    if (dir == INVALID_HANDLE_VALUE) return (int)GetLastError();
+    error = phi__nt_check(dir, true, &plain);
+    if (error == 0)
+        *out = (phi__fd)dir;
+    else
+        (void)CloseHandle(dir);
+    return error;
+}
+
+PHI__FN int phi__dir_open(phi__fd dir, phi_str name, phi__fd *out) {
+    phi__nt_how how = PHI_ZERO;
+    HANDLE made;
+    bool plain;
+    *out = -1;
+    how.access = FILE_LIST_DIRECTORY | FILE_READ_ATTRIBUTES;
+    how.disposition = FILE_OPEN;
+    if (phi__str_is(name, ".")) name.len = 0;
+    int error = phi__nt_open(phi__handle(dir), name, &how, &made);
+    if (error != 0) return error;
+    error = phi__nt_check(made, true, &plain);
+    if (error == 0)
+        *out = (phi__fd)made;
+    else
+        (void)CloseHandle(made);
+    return error;
+}
+
+PHI__FN phi__dir *phi__dir_new(phi_memory *memory, phi__fd fd) {
+    phi__dir *dir = (phi__dir *)phi__alloc(memory, sizeof *dir);
+    if (dir == NULL) return NULL;
+    dir->memory = memory;
+    dir->fd = fd;
+    dir->at = SIZE_MAX;
+    return dir;
+}
+
+PHI__FN phi__fd phi__dir_fd(const phi__dir *dir) { return dir->fd; }
+
+static phi__file_kind phi__dir_kind(const FILE_ID_BOTH_DIR_INFO *entry) {
+    enum { SURROGATE = 0x20000000 }; /* bit of the tags that lead to another name */
+    if ((entry->FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0) {
+        /* EaSize holds the tag; Wine leaves it 0 for a link */
+        if (entry->EaSize == 0 || (entry->EaSize & SURROGATE) != 0) return PHI__FILE_LINK;
+    }
+    if ((entry->FileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0) return PHI__FILE_DIRECTORY;
+    if ((entry->FileAttributes & FILE_ATTRIBUTE_DEVICE) != 0) return PHI__FILE_OTHER;
+    return PHI__FILE_REGULAR;
+}
+
+/* Entries whose names have no form in UTF-8 could not be opened by it, and are left out. */
+PHI__FN const char *phi__dir_next(phi__dir *dir, phi__file_kind *kind) {
+    for (;;) {
+        if (dir->at == SIZE_MAX) {
+            if (!GetFileInformationByHandleEx(phi__handle(dir->fd), FileIdBothDirectoryInfo,
+                                              &dir->entries, sizeof dir->entries))
+                return NULL;
+            dir->at = 0;
+        }
+        const FILE_ID_BOTH_DIR_INFO *entry =
+            (const FILE_ID_BOTH_DIR_INFO *)(const void *)(dir->entries.bytes + dir->at);
+        dir->at = entry->NextEntryOffset != 0 ? dir->at + entry->NextEntryOffset : SIZE_MAX;
+        size_t n = phi__narrow(entry->FileName, entry->FileNameLength / sizeof(wchar_t), dir->name,
+                               sizeof dir->name);
+        if (n == SIZE_MAX || n == 0) continue;
+        if (strcmp(dir->name, ".") == 0 || strcmp(dir->name, "..") == 0) continue;
+        *kind = phi__dir_kind(entry);
+        return dir->name;
+    }
+}
+
+PHI__FN void phi__dir_free(phi__dir *dir) {
+    if (dir == NULL) return;
+    (void)CloseHandle(phi__handle(dir->fd));
+    phi__free(dir->memory, dir, sizeof *dir);
+}
+
+PHI__FN void phi__walk_close(phi__fd dir) { (void)CloseHandle(phi__handle(dir)); }
+
+PHI__FN bool phi__walk_has(phi__fd dir, const char *name, bool *directory) {
+    phi__nt_how how = PHI_ZERO;
+    HANDLE found;
+    bool plain;
+    how.access = FILE_READ_ATTRIBUTES;
+    how.disposition = FILE_OPEN;
+    how.follow = true;
+    if (phi__nt_open(phi__handle(dir), phi_str_of(name), &how, &found) != 0) return false;
+    *directory = phi__nt_check(found, true, &plain) == 0;
+    (void)CloseHandle(found);
+    return true;
 }
 
 #endif
@@ -23086,11 +24996,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_ORCHESTRATE */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x53c9c885
+#if PHI__IMP_CONFIG != 0xae006124
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x53c9c885
+#define PHI__IMP_CONFIG 0xae006124
 
 /* ---- src/config/config_in.h ---- */
 
@@ -24331,10 +26241,9 @@ static phi_status phi__cfg_store_check(phi_arena *arena, phi_str id, bool *fits)
 
 /* Splits "dir/name.jsonl" into a directory and a name. Without that ending, the name is empty. */
 static void phi__cfg_store_split(phi_str path, phi_str *directory, phi_str *name) {
-    size_t at = path.len;
-    while (at > 0 && path.at[at - 1] != '/') at--;
-    *directory = at > 1 ? phi__str(path.at, at - 1) : at == 1 ? PHI__LIT("/") : PHI__LIT(".");
-    *name = phi__str(path.at + at, path.len - at);
+    *directory = phi__path_directory(path);
+    if (directory->len == 0) *directory = PHI__LIT(".");
+    *name = phi__path_name(path);
     if (name->len > 6 && memcmp(name->at + name->len - 6, ".jsonl", 6) == 0)
         name->len -= 6;
     else
@@ -24639,12 +26548,12 @@ static phi_status phi__jobs_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
 }
 
 static void phi__jobs_no_tool(const phi__cfg_making *making, const phi_json *item, phi_str name) {
-    const char *near = phi__cfg_nearest(name, making->offered, making->offered_count);
+    const char *nearest = phi__cfg_nearest(name, making->offered, making->offered_count);
     char all[300] = "";
     size_t n = 0;
-    if (near != NULL) {
+    if (nearest != NULL) {
         phi__cfg_error(making->ground, item, PHI_NOT_FOUND, NULL,
-                       "\"%s\": there is no such tool; did you mean \"%s\"?", name.at, near);
+                       "\"%s\": there is no such tool; did you mean \"%s\"?", name.at, nearest);
         return;
     }
     for (size_t i = 0; i < making->offered_count && n < sizeof all; i++)
@@ -24687,10 +26596,8 @@ struct phi_agents {
 
 static bool phi__agents_directory(phi_agents *a) {
     const char *path = phi__load_path(a->maker.ground.config);
-    size_t at = path != NULL ? strlen(path) : 0;
-    phi_str out = PHI__LIT(".");
-    while (at > 0 && path[at - 1] != '/') at--;
-    if (at > 0) out = phi__str(path, at > 1 ? at - 1 : 1);
+    phi_str out = path != NULL ? phi__path_directory(phi_str_of(path)) : PHI__LIT("");
+    if (out.len == 0) out = PHI__LIT(".");
     if (!phi__arena_str(&a->arena, out, &out)) return false;
     a->maker.ground.directory = out.at;
     return true;
@@ -25113,19 +27020,19 @@ static const char *phi__unknown_ending(const phi__cfg_table *table, phi_str key)
 static bool phi__unknown_near(phi__cfg_walk *walk, const phi__cfg_table *table, phi_str key,
                               bool at_top) {
     const phi__cfg_field *field;
-    const char *near = NULL;
+    const char *nearest = NULL;
     unsigned best = PHI__CFG_FAR + 1;
     for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
-        if (phi__near_try(&best, key, phi_str_of(field->key))) near = field->key;
+        if (phi__near_try(&best, key, phi_str_of(field->key))) nearest = field->key;
         if (field->alias != NULL && phi__near_try(&best, key, phi_str_of(field->alias)))
-            near = field->alias;
+            nearest = field->alias;
     }
     const phi_config_section *const *section = walk->config->sections;
     for (; at_top && *section != NULL; section++)
-        if (phi__near_try(&best, key, phi_str_of((*section)->name))) near = (*section)->name;
-    if (near == NULL && key.len > 2) near = phi__unknown_ending(table, key);
-    if (near == NULL) return false;
-    phi__buf_printf(&walk->words, "; did you mean \"%s\"?", near);
+        if (phi__near_try(&best, key, phi_str_of((*section)->name))) nearest = (*section)->name;
+    if (nearest == NULL && key.len > 2) nearest = phi__unknown_ending(table, key);
+    if (nearest == NULL) return false;
+    phi__buf_printf(&walk->words, "; did you mean \"%s\"?", nearest);
     return true;
 }
 
@@ -25358,7 +27265,7 @@ static void phi__check_text(phi__cfg_walk *walk, const phi__cfg_field *field,
 static void phi__check_choice(phi__cfg_walk *walk, const phi__cfg_field *field,
                               const phi_json *node) {
     phi_str text = phi__json_text_of(node);
-    phi__cfg_choice choice = PHI_ZERO, near = PHI_ZERO;
+    phi__cfg_choice choice = PHI_ZERO, nearest = PHI_ZERO;
     unsigned best = PHI__CFG_FAR + 1, count = 0;
     char hint[80] = "";
     phi__buf expected;
@@ -25367,12 +27274,13 @@ static void phi__check_choice(phi__cfg_walk *walk, const phi__cfg_field *field,
     phi__buf_text(&expected, "one of ");
     choice.next = field->choices;
     while (phi__choice_next(&choice)) {
-        if (text.len > 0 && phi__near_try(&best, text, phi_str_of(choice.name))) near = choice;
+        if (text.len > 0 && phi__near_try(&best, text, phi_str_of(choice.name))) nearest = choice;
         if (!choice.alias) phi__buf_printf(&expected, "%s%s", count++ ? ", " : "", choice.name);
     }
     phi__buf_char(&expected, '\0');
-    if (near.alias) (void)phi__choice_of(field->choices, near.value, &near);
-    if (near.name[0] != '\0') snprintf(hint, sizeof hint, "; did you mean \"%s\"?", near.name);
+    if (nearest.alias) (void)phi__choice_of(field->choices, nearest.value, &nearest);
+    if (nearest.name[0] != '\0')
+        snprintf(hint, sizeof hint, "; did you mean \"%s\"?", nearest.name);
     if (expected.failed)
         walk->config->problems.no_memory = true;
     else
@@ -25795,8 +27703,8 @@ static void phi__set_read(phi__set_reader *r, const phi__set_row *row, size_t co
             if (!phi__set_uint(r, node, row->key, (uint64_t)row->least,
                                row->size == 4 ? UINT32_MAX : UINT64_MAX, &n, row->error))
                 continue;
-            uint32_t small = (uint32_t)n;
-            memcpy(at, row->size == 4 ? (void *)&small : (void *)&n, row->size);
+            uint32_t half = (uint32_t)n;
+            memcpy(at, row->size == 4 ? (void *)&half : (void *)&n, row->size);
         } else if (row->kind == PHI__SET_NUM && phi_json_is(member, PHI_JSON_NUMBER) &&
                    d >= row->least && d <= row->most)
             memcpy(at, &d, sizeof d);
@@ -25842,14 +27750,14 @@ static void phi__set_write(phi__set_writer *w, const phi__set_row *row, size_t c
     for (; count > 0; count--, row++) {
         const char *at = (const char *)from + row->offset;
         uint64_t n = 0;
-        uint32_t small = 0;
+        uint32_t half = 0;
         double d = 0;
         bool flag = false;
         const char *text = NULL;
         switch (row->kind) {
         case PHI__SET_UINT:
-            memcpy(row->size == 4 ? (void *)&small : (void *)&n, at, row->size);
-            n += small;
+            memcpy(row->size == 4 ? (void *)&half : (void *)&n, at, row->size);
+            n += half;
             if (n == 0 && row->fallback < 0) break;
             phi__set_put_uint(w, row->key, n != 0 ? n : (uint64_t)row->fallback);
             break;
@@ -26648,7 +28556,7 @@ static phi_config_format phi__load_format_of(const char *extension) {
 static bool phi__load_format(phi_config *config, bool is_file) {
     /* The extension with its dot, or "". */
     const char *path = config->path;
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *name = phi__path_name(phi_str_of(path)).at;
     const char *dot = strrchr(name, '.');
     const char *extension = dot != NULL && dot != name && dot[1] != '\0' ? dot : "";
     char line[200];
@@ -27263,13 +29171,13 @@ static const phi__cfg_entity *phi__refs_entity(const phi_config *config, const c
 
 /* Suggests the most similar name, written as a reference. False: no name is similar. */
 static bool phi__refs_near(phi__cfg_walk *walk, const char *space, phi_str name) {
-    const phi__cfg_entity *near = NULL;
+    const phi__cfg_entity *nearest = NULL;
     const char *built_in = NULL;
     unsigned best = PHI__CFG_FAR + 1, left = PHI__CFG_COMPARED;
     for (const phi__cfg_entity *e = walk->config->first; e != NULL && left > 0; e = e->next) {
         if (strcmp(e->space, space) != 0) continue;
         left--;
-        if (phi__near_try(&best, name, e->name)) near = e;
+        if (phi__near_try(&best, name, e->name)) nearest = e;
     }
     for (size_t i = 0; i < PHI__COUNT(phi__refs_built_in); i++) {
         if (strcmp(phi__refs_built_in[i].space, space) != 0) continue;
@@ -27278,12 +29186,12 @@ static bool phi__refs_near(phi__cfg_walk *walk, const char *space, phi_str name)
     }
     if (built_in != NULL)
         phi__buf_printf(&walk->words, "; did you mean \"%s\"?", built_in);
-    else if (near != NULL) {
+    else if (nearest != NULL) {
         phi__buf_printf(&walk->words, "; did you mean \"{{%s.", space);
-        phi__raws_name(near->shown, &walk->words);
+        phi__raws_name(nearest->shown, &walk->words);
         phi__buf_text(&walk->words, "}}\"?");
     }
-    return built_in != NULL || near != NULL;
+    return built_in != NULL || nearest != NULL;
 }
 
 /* Suggests a similar name, or lists the existing names. */
@@ -27307,19 +29215,19 @@ static void phi__refs_names(phi__cfg_walk *walk, const char *space, phi_str name
 static void phi__refs_aliases(phi__cfg_walk *walk, phi_str name) {
     phi_json_iter it = phi_json_each(phi_json_get(walk->config->root, "models"));
     phi__buf *words = &walk->words;
-    phi_str near = PHI__LIT("");
+    phi_str nearest = PHI__LIT("");
     unsigned best = PHI__CFG_FAR + 1, left = PHI__CFG_COMPARED;
     while (phi_json_next(&it) != NULL && left-- > 0) {
-        if (phi__near_try(&best, name, it.key)) near = it.key;
+        if (phi__near_try(&best, name, it.key)) nearest = it.key;
     }
-    if (near.len == 0) {
+    if (nearest.len == 0) {
         phi__buf_text(words, ": write it in [models], as ");
         phi__raws_name(name, words);
         phi__buf_text(words, " = \"{{provider.name}}\"");
         return;
     }
     phi__buf_text(words, "; did you mean \":");
-    phi__raws_name(near, words);
+    phi__raws_name(nearest, words);
     phi__buf_text(words, "\"?");
 }
 
@@ -27796,17 +29704,18 @@ static bool phi__rules_template(const phi_config *config, phi_str text, phi__cfg
 
 static void phi__rules_block(phi__cfg_walk *walk, const char *path, const phi__cfg_blocks *blocks,
                              phi_str key, const phi_json *node) {
-    phi_str near = PHI__LIT("");
+    phi_str nearest = PHI__LIT("");
     unsigned best = PHI__CFG_FAR + 1;
     phi__buf *words = phi__walk_words(walk);
     for (size_t i = 0; i < blocks->count; i++) {
         if (phi_str_equal(blocks->at[i], key)) return;
-        if (phi__near_try(&best, key, blocks->at[i])) near = blocks->at[i];
+        if (phi__near_try(&best, key, blocks->at[i])) nearest = blocks->at[i];
     }
     phi__buf_printf(words, "%s has the block \"%.*s\", which its template does not have", path,
                     (int)key.len, key.at);
-    if (near.len > 0) phi__buf_printf(words, "; did you mean \"%.*s\"?", (int)near.len, near.at);
-    for (size_t i = 0; near.len == 0 && i < blocks->count; i++)
+    if (nearest.len > 0)
+        phi__buf_printf(words, "; did you mean \"%.*s\"?", (int)nearest.len, nearest.at);
+    for (size_t i = 0; nearest.len == 0 && i < blocks->count; i++)
         phi__buf_printf(words, "%s%.*s", i == 0 ? "; it has " : ", ", (int)blocks->at[i].len,
                         blocks->at[i].at);
     walk->path.len = 0;
@@ -28086,12 +29995,12 @@ PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, 
 
 PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const char *path) {
     size_t n = strlen(directory), m = strlen(path);
-    if (path[0] == '/' || n == 0 || strcmp(directory, ".") == 0) n = 0;
+    if (phi__path_absolute(phi_str_of(path)) || n == 0 || strcmp(directory, ".") == 0) n = 0;
     if (n > 0 && strcmp(path, ".") == 0) m = 0;
     char *at = phi__arena_bytes(arena, phi__add(phi__add(n, m), 2));
     if (at == NULL) return NULL;
     memcpy(at, directory, n);
-    if (n > 0 && m > 0 && directory[n - 1] != '/') at[n++] = '/';
+    if (n > 0 && m > 0 && !phi__path_is_slash(directory[n - 1])) at[n++] = '/';
     memcpy(at + n, path, m);
     at[n + m] = '\0';
     return at;
@@ -29781,8 +31690,8 @@ static bool phi__cfg_take_bits(const phi__cfg_field *field, const phi_json *node
     while ((item = phi_json_next(&it)) != NULL)
         if (phi__choice_find(field->choices, phi__json_text_of(item), &choice))
             bits |= (uint64_t)1 << choice.value;
-    uint32_t small = (uint32_t)bits;
-    memcpy(to, field->size == sizeof small ? (void *)&small : (void *)&bits, field->size);
+    uint32_t half = (uint32_t)bits;
+    memcpy(to, field->size == sizeof half ? (void *)&half : (void *)&bits, field->size);
     return true;
 }
 
@@ -29880,8 +31789,8 @@ bool phi__cfg_take(phi_arena *arena, const phi_json *node, const phi__cfg_table 
 /* config_walk.c - fields of tables, similar names, paths, problems, and texts as they are shown. */
 
 
+#include <float.h>
 #include <stdio.h>
-#include <math.h>
 #include <stdlib.h>
 
 const phi__cfg_field *phi__fields_at(const phi__cfg_table *table, size_t i) {
@@ -30065,8 +31974,8 @@ static phi_str phi__prob_line(phi__cfg_probs *problems, const phi_config_problem
 /* Returns the notation of a number that JSON cannot hold, such as "inf". NULL: JSON can hold it. */
 static const char *phi__raws_odd(const phi_json *node) {
     double d = phi_json_num(node, 0);
-    if (!phi_json_is(node, PHI_JSON_NUMBER) || isfinite(d)) return NULL;
-    return isnan(d) ? "nan" : d > 0 ? "inf" : "-inf";
+    if (!phi_json_is(node, PHI_JSON_NUMBER) || (d >= -DBL_MAX && d <= DBL_MAX)) return NULL;
+    return d > 0 ? "inf" : d < 0 ? "-inf" : "nan";
 }
 
 /* Returns a value as written in the file, without quotes. Empty for tables and arrays. */
@@ -30642,7 +32551,7 @@ static void phi__put_profile(phi__cfg_write *w, phi_json *agent) {
 static const char *phi__put_workspace(phi__cfg_write *w) {
     const char *path = w->desc->workspace, *out = NULL;
     if (path == NULL || strcmp(path, ".") == 0) return NULL;
-    if (path[0] == '/') return path;
+    if (phi__path_absolute(phi_str_of(path))) return path;
     w->no_memory |= phi__cfg_resolve(w->arena, path, &out, NULL, 0) == PHI_NO_MEMORY;
     return out != NULL ? out : path;
 }
@@ -30789,11 +32698,11 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 #endif /* PHI__IMP_CONFIG */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xb3a8389e
+#if PHI__IMP_TOOLS != 0xb33fe33d
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xb3a8389e
+#define PHI__IMP_TOOLS 0xb33fe33d
 
 /* ---- src/tools/tools_in.h ---- */
 
@@ -31149,7 +33058,8 @@ PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place);
 
 /* Call this when the walk enters the directory `path`, which is open as `dir`. depth is 0 for the
    root. */
-PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int dir, phi_str path);
+PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, phi__fd dir,
+                                      phi_str path);
 
 /* Tests an entry; depth is 1 for entries of the root. PHI_BUSY: the units are used up; repeat the
    call with the same arguments. The only other failure is PHI_NO_MEMORY. */
@@ -31586,13 +33496,17 @@ static void phi__bash_late(phi__timer *timer) {
 /* ---- the beginning ---- */
 
 static void phi__bash_spawn(phi__bash *bash) {
-    const char *argv[4], *env[4];
+    const char *argv[PHI__SHELL_ARGS], *env[4];
     char git[3][48];
     char words[160];
-    argv[0] = "bash";
-    argv[1] = "-c";
-    argv[2] = bash->command;
-    argv[3] = NULL;
+    phi__shell_program shell;
+    phi__buf text;
+    phi__shell_find(&shell);
+    if (shell.powershell != bash->job.set->powershell) {
+        (void)phi__job_fail(&bash->job, "The shell is not that of the tool's description any more");
+        return;
+    }
+    phi__buf_init(&text, bash->job.memory);
     phi__process_desc desc = PHI_ZERO;
     desc.argv = argv;
     /* Make git ignore bare repositories in the tree, whose configuration could name programs to
@@ -31612,7 +33526,11 @@ static void phi__bash_spawn(phi__bash *bash) {
     desc.output = phi__bash_output;
     desc.exited = phi__bash_exited;
     desc.ctx = bash;
-    phi_status status = phi__process_new(bash->job.io, &desc, &bash->process, words, sizeof words);
+    words[0] = '\0';
+    phi_status status = phi__shell_argv(&shell, bash->command, &text, argv);
+    if (status == PHI_OK)
+        status = phi__process_new(bash->job.io, &desc, &bash->process, words, sizeof words);
+    phi__buf_free(&text);
     if (status == PHI_BUSY)
         phi__bash_at(bash, &bash->tick, PHI__BASH_RETRY_US);
     else if (status != PHI_OK)
@@ -32142,19 +34060,19 @@ PHI__FN phi_flow phi__write_start(void *user_data, phi_call call, phi_str argume
 /* ---- sets ---- */
 
 static bool phi__glob_in_class(phi_str name, unsigned char c) {
-    bool small = c >= 'a' && c <= 'z', large = c >= 'A' && c <= 'Z', digit = c >= '0' && c <= '9';
+    bool lower = c >= 'a' && c <= 'z', large = c >= 'A' && c <= 'Z', digit = c >= '0' && c <= '9';
     bool graph = c > ' ' && c < 0x7F;
-    if (phi__str_is(name, "alpha")) return small || large;
+    if (phi__str_is(name, "alpha")) return lower || large;
     if (phi__str_is(name, "digit")) return digit;
-    if (phi__str_is(name, "alnum")) return small || large || digit;
+    if (phi__str_is(name, "alnum")) return lower || large || digit;
     if (phi__str_is(name, "upper")) return large;
-    if (phi__str_is(name, "lower")) return small;
+    if (phi__str_is(name, "lower")) return lower;
     if (phi__str_is(name, "space")) return c == ' ' || (c >= '\t' && c <= '\r');
     if (phi__str_is(name, "blank")) return c == ' ' || c == '\t';
     if (phi__str_is(name, "cntrl")) return c < ' ' || c == 0x7F;
     if (phi__str_is(name, "graph")) return graph;
     if (phi__str_is(name, "print")) return graph || c == ' ';
-    if (phi__str_is(name, "punct")) return graph && !small && !large && !digit;
+    if (phi__str_is(name, "punct")) return graph && !lower && !large && !digit;
     return phi__str_is(name, "xdigit") && (digit || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'));
 }
 
@@ -32467,7 +34385,7 @@ typedef enum phi__ignored_kind {
 
 /* Reads one ignore file of a directory. A missing or unreadable file has no rules. */
 static phi_status phi__ignored_read(phi__ignored *ignored, phi__ignored_level *level, size_t kind,
-                                    int dir) {
+                                    phi__fd dir) {
     phi__file *file;
     phi__buf text;
     size_t got = 1;
@@ -32502,7 +34420,7 @@ static phi_status phi__ignored_read(phi__ignored *ignored, phi__ignored_level *l
     return status;
 }
 
-static phi_status phi__ignored_fill(phi__ignored *ignored, phi__ignored_level *level, int dir) {
+static phi_status phi__ignored_fill(phi__ignored *ignored, phi__ignored_level *level, phi__fd dir) {
     phi_status status = PHI_OK;
     bool directory = false;
     level->git = phi__walk_has(dir, ".git", &directory);
@@ -32553,26 +34471,26 @@ PHI__FN void phi__ignored_free(phi__ignored *ignored) {
 PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place) {
     if (ignored->path.len == 0) {
         phi__buf_text(&ignored->path, place);
-        if (strcmp(place, "/") != 0) phi__buf_char(&ignored->path, '/');
+        if (place[0] == '\0' || place[strlen(place) - 1] != '/') phi__buf_char(&ignored->path, '/');
         if (ignored->path.failed) return PHI_NO_MEMORY;
         ignored->root = ignored->path.len;
         return PHI_BUSY;
     }
-    size_t len = strlen(place);
-    size_t from = ignored->count > 0 ? ignored->levels[ignored->count - 1].from : 0;
+    size_t len = strlen(place), root = phi__path_root(place);
+    size_t from = ignored->count > 0 ? ignored->levels[ignored->count - 1].from : root - 1;
     while (from < len && place[from] != '/') from++;
-    if (from >= len || len == 1) return PHI_OK;
+    if (from >= len || len <= root) return PHI_OK;
     phi__ignored_level *level = phi__ignored_push(ignored, from + 1);
     ignored->above = ignored->count;
     if (level == NULL) return PHI_NO_MEMORY;
-    int dir = phi__walk_open_path(phi__str(place, phi__max(from, 1)));
+    phi__fd dir = phi__walk_open_path(phi__str(place, phi__max(from, root)));
     if (dir < 0) return PHI_BUSY;
     phi_status status = phi__ignored_fill(ignored, level, dir);
     phi__walk_close(dir);
     return status == PHI_OK ? PHI_BUSY : status;
 }
 
-PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int dir,
+PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, phi__fd dir,
                                       phi_str path) {
     while (ignored->count > ignored->above + depth) phi__ignored_pop(ignored);
     phi__ignored_level *level = phi__ignored_push(ignored, ignored->root + path.len);
@@ -33106,10 +35024,10 @@ static void phi__ls_write(phi__list_run *list, phi_str relative) {
     size_t n = strlen(list->path);
     if (out->len > 0) phi__buf_char(out, '\n');
     size_t from = out->len;
-    while (n > 1 && list->path[n - 1] == '/') n--;
+    while (n > 1 && phi__path_is_slash(list->path[n - 1])) n--;
     if (n > 1 || list->path[0] != '.') {
         phi__buf_add(out, list->path, n);
-        if (list->path[n - 1] != '/') phi__buf_char(out, '/');
+        if (!phi__path_is_slash(list->path[n - 1])) phi__buf_char(out, '/');
     }
     phi__utf8_repair(out, relative);
     if (!out->failed) out->len = from + phi__words_clean_line(out->at + from, out->len - from);
@@ -33407,7 +35325,6 @@ static void phi__rf_carry(phi__read *read, size_t from, size_t n) {
 /* ---- images, documents, audio ---- */
 
 static phi_flow phi__rf_media_end(phi__read *read) {
-    const char *slash = strrchr(read->path, '/');
     phi__buf details;
     if (read->out.len == 0) /* providers refuse a block without data */
         return phi__job_fail(&read->job, "Cannot read %s: the %s is empty", read->path,
@@ -33416,8 +35333,7 @@ static phi_flow phi__rf_media_end(phi__read *read) {
     content.kind = read->type->kind;
     content.data = phi__buf_str(&read->out);
     content.mime_type = phi_str_of(read->type->mime_type);
-    if (content.kind == PHI_CONTENT_DOCUMENT)
-        content.name = phi_str_of(slash != NULL ? slash + 1 : read->path);
+    if (content.kind == PHI_CONTENT_DOCUMENT) content.name = phi__path_name(phi_str_of(read->path));
     phi__buf_init(&details, read->job.memory);
     phi__rf_details(read, &details);
     if (details.failed)
@@ -33828,11 +35744,11 @@ static void phi__re_set_fold(phi__re_parser *p) {
         for (size_t i = tree->open; i < end; i++) {
             uint32_t code = tree->ranges[i].first, last = tree->ranges[i].last;
             for (; code <= last; code++) {
-                uint32_t small = code | 0x20;
-                if (small < 'a' || small > 'z') continue;
+                uint32_t lower = code | 0x20;
+                if (lower < 'a' || lower > 'z') continue;
                 phi__re_set_add(p, code ^ 0x20, code ^ 0x20);
-                if (small == 'k') phi__re_set_add(p, 0x212A, 0x212A);
-                if (small == 's') phi__re_set_add(p, 0x17F, 0x17F);
+                if (lower == 'k') phi__re_set_add(p, 0x212A, 0x212A);
+                if (lower == 's') phi__re_set_add(p, 0x17F, 0x17F);
             }
         }
         phi__re_set_order(tree);
@@ -36442,7 +38358,8 @@ static bool phi__own_name(phi__search *search, phi_str path) {
     phi__buf_clear(&own->name);
     if (strcmp(search->path, ".") != 0) {
         phi__buf_add(&own->name, search->path, n);
-        if (path.len > 0 && search->path[n - 1] != '/') phi__buf_char(&own->name, '/');
+        if (path.len > 0 && !phi__path_is_slash(search->path[n - 1]))
+            phi__buf_char(&own->name, '/');
     }
     phi__buf_add_str(&own->name, path);
     phi__buf_char(&own->name, '\0');
@@ -36466,8 +38383,9 @@ static phi_status phi__own_entry(phi__search *search, size_t *units) {
         phi_str name = phi__buf_str(&own->name);
         size_t n = workspace != NULL ? strlen(workspace) : 0, rules = own->include.count;
         while (phi__str_starts(name, "./")) name = phi__str_from(name, 2);
-        if (n > 0 && workspace[0] == '/' && phi__str_starts(name, workspace) &&
-            (workspace[n - 1] == '/' || name.at[n++] == '/'))
+        if (n > 0 && phi__path_absolute(phi_str_of(workspace)) &&
+            phi__str_starts(name, workspace) &&
+            (phi__path_is_slash(workspace[n - 1]) || phi__path_is_slash(name.at[n++])))
             name = phi__str_from(name, n);
         said = phi__ignore_says(&own->include, name, directory, &rules, units);
         out = said == PHI__IGNORE_IN ||
@@ -37448,8 +39366,8 @@ static phi_status phi__skill_go(phi__skill_file *file) {
         return PHI_NOT_FOUND;
     /* The name is the last part of the path. For "." and "..", it is the last part of the resolved
        path. */
-    while (path.len > 1 && path.at[path.len - 1] == '/') path.len--;
-    file->name = phi__glob_name(path);
+    while (path.len > 1 && phi__path_is_slash(path.at[path.len - 1])) path.len--;
+    file->name = phi__path_name(path);
     if (file->name.len == 0 || phi__str_is(file->name, ".") || phi__str_is(file->name, ".."))
         file->name = phi__glob_name(phi_str_of(file->base));
     if (phi__utf8_valid(file->name) != file->name.len) {
@@ -38085,6 +40003,10 @@ static const char phi__tools_bash[] =
     "{\"type\":\"object\",\"properties\":{"
     "\"command\":{\"type\":\"string\",\"description\":\"The command to run with bash -c\"}},"
     "\"required\":[\"command\"]}";
+static const char phi__tools_powershell[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"command\":{\"type\":\"string\",\"description\":\"The command to run with PowerShell\"}},"
+    "\"required\":[\"command\"]}";
 #endif
 #ifndef PHI_NO_FILES
 static const char phi__tools_read[] =
@@ -38162,6 +40084,15 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
                   "Run a command with bash and get its exit code, stdout and stderr. "
                   "Background processes end with the command.",
                   phi__tools_bash, phi__bash_start);
+    phi__shell_program shell;
+    phi__shell_find(&shell);
+    set->powershell = shell.powershell;
+    if (shell.powershell) {
+        tool->description = "Run a command with PowerShell on Windows (there is no bash) and get "
+                            "its exit code, stdout and stderr. Background processes end with the "
+                            "command.";
+        tool->schema = phi__tools_powershell;
+    }
     tool->timeout_ms = phi__tools_behind(set->desc.bash_timeout_ms);
     tool->max_result_bytes = set->desc.max_bash_result_bytes;
 #endif
@@ -38332,11 +40263,11 @@ PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x46e3d9e7
+#if PHI__IMP_PERMISSIONS != 0xd2f370ba
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x46e3d9e7
+#define PHI__IMP_PERMISSIONS 0xd2f370ba
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -38471,6 +40402,10 @@ typedef struct phi__shell {
 /* Parses a line into `out`. The words point into the arena. Returns PHI_OK or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *out);
 
+/* Fills `out` with the commands of a line of PowerShell, if all of them are plain commands that
+   read: see powershell.c. Else `unknown` is set, and the list is empty. PHI_OK or PHI_NO_MEMORY. */
+PHI__FN phi_status phi__ps_parse(phi_arena *arena, phi_str line, phi__shell *out);
+
 /* ---- between the files of the parser ---- */
 
 /* Adds the commands of a line to `out`. `around` is the command that runs the line; NULL: none. */
@@ -38522,7 +40457,7 @@ struct phi_permissions {
     phi_permission_rules rules;
     phi_permission_rule guards[PHI__CHECK_GUARDS]; /* rules on protected paths, after all others */
     size_t guard_count;
-    const char *workspace, *home, *shell_tools;
+    const char *workspace, *home, *shell_tools, *powershell_tools;
     phi_hook_fn ask_fn, hook_fn;
     void *user_data;
     phi__buf why;
@@ -38680,6 +40615,11 @@ PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out);
         PHI__MODE_PLAIN("node|npm|python|python3|gcc|clang|make|cmake --version"),                 \
         PHI__MODE_PLAIN("exit *"), PHI__MODE_KNOWN("test|[[] *", "-v -R"),                         \
         PHI__MODE_READS("ls|cat|head|tail|wc|nl|tac|stat|du|cmp|comm|cut|tr *", NULL),             \
+        PHI__MODE_READS("Get-ChildItem|Get-Item|Test-Path|Resolve-Path *", NULL),                  \
+        PHI__MODE_READS("Get-Content|Get-FileHash|Select-String *", NULL),                         \
+        PHI__MODE_PLAIN("Get-Location|Get-Date|Write-Output|Write-Host *"),                        \
+        PHI__MODE_PLAIN("Select-Object|Sort-Object|Measure-Object|Get-Unique *"),                  \
+        PHI__MODE_PLAIN("Format-Table|Format-List|Out-String *"),                                  \
         PHI__MODE_READS("rev|column|paste|fold|realpath|readlink|od|hexdump *", NULL),             \
         PHI__MODE_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                       \
         PHI__MODE_READS("diff *", "-l --paginate --fr* --to*"),                                    \
@@ -38982,7 +40922,11 @@ static phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scra
         !phi_json_is(phi_json_get(root, "command"), PHI_JSON_STRING))
         return phi__check_part_now(&checking, false);
     phi__shell shell;
-    status = phi__wrap_parse(scratch, phi_json_str(phi_json_get(root, "command"), ""), &shell);
+    phi_str line = phi_json_str(phi_json_get(root, "command"), "");
+    bool powershell = permissions->powershell_tools != NULL &&
+                      phi__among(tool_name, permissions->powershell_tools);
+    status =
+        powershell ? phi__ps_parse(scratch, line, &shell) : phi__wrap_parse(scratch, line, &shell);
     checking.subject.shell = &shell;
     if (status == PHI_OK) status = phi__check_commands(&checking, &shell);
     if (status != PHI_OK || shell.unknown == NULL) return status;
@@ -39152,8 +41096,8 @@ static phi_status phi__always_command(phi__always *a, phi__subject *subject) {
 static bool phi__always_path(const phi__always *a, phi_str path, bool kind, const char **out) {
     phi__buf words;
     size_t n = path.len;
-    while (kind && n > 0 && path.at[n - 1] != '/') n--;
-    if (path.len > 0 && (strchr("/~$", path.at[0]) != NULL ||
+    while (kind && n > 0 && !phi__path_is_slash(path.at[n - 1])) n--;
+    if (path.len > 0 && (strchr("~$", path.at[0]) != NULL || phi__path_absolute(path) ||
                          phi__str_find(path, 0, "..") != SIZE_MAX)) { /* may be outside */
         kind = false;
         n = path.len;
@@ -39309,10 +41253,10 @@ static bool phi__perm_guard(phi_permissions *p, const char *const *paths) {
     /* Protects the directories that contain a file, too: moving such a directory moves the file. */
     for (size_t i = 0; paths[i] != NULL; i++) {
         phi_str path = phi_str_of(paths[i]);
-        bool absolute = path.len > 0 && (path.at[0] == '/' || path.at[0] == '~');
+        bool absolute = phi__path_absolute(path) || (path.len > 0 && path.at[0] == '~');
         while (path.len > 0) {
-            while (path.len > 0 && path.at[path.len - 1] != '/') path.len--;
-            while (path.len > 0 && path.at[path.len - 1] == '/') path.len--;
+            while (path.len > 0 && !phi__path_is_slash(path.at[path.len - 1])) path.len--;
+            while (path.len > 0 && phi__path_is_slash(path.at[path.len - 1])) path.len--;
             if (path.len > 0) phi__perm_path(&all, path);
         }
         if (!absolute) phi__perm_path(&all, phi__str(".", 1));
@@ -39491,9 +41435,9 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     phi_memory memory;
     phi_permissions_desc desc = PHI_ZERO;
     if (given != NULL) desc = *given;
-    if (desc.workspace != NULL && desc.workspace[0] != '/')
+    if (desc.workspace != NULL && !phi__path_absolute(phi_str_of(desc.workspace)))
         return phi__perm_refuse(error, PHI_BAD_ARG, "workspace: expected an absolute path");
-    if (desc.home != NULL && desc.home[0] != '/')
+    if (desc.home != NULL && !phi__path_absolute(phi_str_of(desc.home)))
         return phi__perm_refuse(error, PHI_BAD_ARG, "home: expected an absolute path");
     phi_memory_init(&memory, &desc.allocator, 0);
     p = (phi_permissions *)phi__alloc(&memory, sizeof *p);
@@ -39506,12 +41450,20 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     p->workspace = desc.workspace;
     p->home = desc.home;
     p->shell_tools = desc.shell_tools != NULL ? desc.shell_tools : "bash";
+    p->powershell_tools = desc.powershell_tools;
+#ifndef PHI_NO_PROCESS
+    phi__shell_program program;
+    phi__shell_find(&program);
+    if (desc.powershell_tools == NULL && program.powershell) p->powershell_tools = p->shell_tools;
+#endif
     p->ask_fn = desc.ask_fn;
     p->hook_fn = desc.hook_fn;
     p->user_data = desc.user_data;
     if (desc.rules == NULL) desc.rules = phi_permissions_mode(PHI_PERMISSION_MODE_DEFAULT);
     if (!phi__keep_text(&p->arena, &p->workspace) || !phi__keep_text(&p->arena, &p->home) ||
-        !phi__keep_text(&p->arena, &p->shell_tools) || !phi__perm_guard(p, desc.protected_paths) ||
+        !phi__keep_text(&p->arena, &p->shell_tools) ||
+        !phi__keep_text(&p->arena, &p->powershell_tools) ||
+        !phi__perm_guard(p, desc.protected_paths) ||
         phi__perm_use(p, desc.rules, p->guards, p->guard_count) != PHI_OK) {
         phi_permissions_free(p);
         return phi__perm_refuse(error, PHI_NO_MEMORY, "no memory");
@@ -39585,6 +41537,273 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
 #undef PHI__MODE_SECRET_FILES
 #undef PHI__MODE_SECRETS
 
+/* ---- src/permissions/powershell.c ---- */
+
+/* powershell.c - reads a line of PowerShell, if it is a list of plain commands that only read.
+
+   A command is plain if the table below has it, and all its words are plain: no variables,
+   expressions, script blocks, redirections or escapes. A line with any other part is not read at
+   all, and a host is asked about it. The line may have several commands after newlines or
+   semicolons, and pipes into commands that only choose, sort or count.
+
+   Words get slashes for backslashes, so that the rules find their paths. A word that Windows could
+   take for another file than its text says is not plain: C:x, x::$DATA, LONGNA~1, x. */
+
+typedef enum phi__ps_sort {
+    PHI__PS_LISTS,    /* words are paths; patterns find only names */
+    PHI__PS_READS,    /* words are paths of files whose texts it gives */
+    PHI__PS_SEARCHES, /* reads, or searches the texts that a pipe brings */
+    PHI__PS_PRINTS,   /* words are texts */
+    PHI__PS_RUNS,     /* another program, with the rules for its words */
+    PHI__PS_FILTERS   /* only after a pipe; words are names of properties */
+} phi__ps_sort;
+
+typedef struct phi__ps_command {
+    const char *name;       /* as the rules have it */
+    const char *names;      /* a pattern of its names in small letters */
+    const char *parameters; /* a pattern of its parameters in small letters */
+    phi__ps_sort sort;
+} phi__ps_command;
+
+static const phi__ps_command phi__ps_commands[] = {
+    {"Get-ChildItem", "get-childitem|gci|ls|dir",
+     "path|literalpath|filter|include|exclude|recurse|depth|force|name|file|directory|hidden",
+     PHI__PS_LISTS},
+    {"Get-Item", "get-item|gi", "path|literalpath|force", PHI__PS_LISTS},
+    {"Test-Path", "test-path", "path|literalpath|pathtype", PHI__PS_LISTS},
+    {"Resolve-Path", "resolve-path|rvpa", "path|literalpath|relative", PHI__PS_LISTS},
+    {"Get-Content", "get-content|gc|cat|type",
+     "path|literalpath|totalcount|head|first|tail|last|raw|encoding", PHI__PS_READS},
+    {"Get-FileHash", "get-filehash", "path|literalpath|algorithm", PHI__PS_READS},
+    {"Select-String", "select-string|sls",
+     "pattern|path|literalpath|simplematch|casesensitive|notmatch|allmatches|quiet|list|context",
+     PHI__PS_SEARCHES},
+    {"Get-Location", "get-location|gl|pwd", "", PHI__PS_PRINTS},
+    {"Get-Date", "get-date", "format|uformat|asutc", PHI__PS_PRINTS},
+    {"Write-Output", "write-output|echo|write", "noenumerate", PHI__PS_PRINTS},
+    {"Write-Host", "write-host", "nonewline|foregroundcolor|backgroundcolor", PHI__PS_PRINTS},
+    {"git", "git|git.exe", "", PHI__PS_RUNS},
+    {"Select-Object", "select-object|select",
+     "first|last|skip|skiplast|index|unique|property|expandproperty|excludeproperty",
+     PHI__PS_FILTERS},
+    {"Sort-Object", "sort-object|sort", "property|descending|unique|casesensitive|top|bottom",
+     PHI__PS_FILTERS},
+    {"Measure-Object", "measure-object|measure",
+     "property|line|word|character|sum|average|minimum|maximum", PHI__PS_FILTERS},
+    {"Get-Unique", "get-unique|gu", "", PHI__PS_FILTERS},
+    {"Format-Table", "format-table|ft", "property|autosize|wrap|hidetableheaders", PHI__PS_FILTERS},
+    {"Format-List", "format-list|fl", "property", PHI__PS_FILTERS},
+    {"Out-String", "out-string", "width|stream|nonewline", PHI__PS_FILTERS}};
+
+typedef struct phi__ps {
+    phi_arena *arena;
+    phi__shell *out;
+    phi_str line;
+    size_t at;
+    bool lost; /* an allocation failed */
+} phi__ps;
+
+/* ---- words ---- */
+
+static bool phi__ps_blank(char c) { return c == ' ' || c == '\t'; }
+
+static bool phi__ps_ends(char c) { return c == ';' || c == '\n' || c == '\r' || c == '|'; }
+
+static bool phi__ps_holds(phi_str text, const char *chars) {
+    for (size_t i = 0; i < text.len; i++)
+        if (strchr(chars, text.at[i]) != NULL) return true;
+    return false;
+}
+
+/* True if a part of a path ends in a dot or a blank, which Windows ignores. */
+static bool phi__ps_ends_oddly(phi_str path) {
+    size_t from = 0;
+    for (size_t i = 0; i <= path.len; i++) {
+        if (i < path.len && strchr("/\\", path.at[i]) == NULL) continue;
+        phi_str part = phi__str(path.at + from, i - from);
+        from = i + 1;
+        if (part.len > 0 && strchr(". ", part.at[part.len - 1]) != NULL &&
+            !phi__str_is(part, ".") && !phi__str_is(part, ".."))
+            return true;
+    }
+    return false;
+}
+
+/* True if Windows takes the text for the path that it spells. */
+static bool phi__ps_path(phi_str text) {
+    size_t home =
+        phi__str_is(text, "~") || phi__str_starts(text, "~/") || phi__str_starts(text, "~\\") ? 1
+                                                                                              : 0;
+    return text.len > 0 && !phi__ps_holds(phi__str_from(text, home), "~:\"<>|,'{}()&;@#%^!") &&
+           !phi__ps_ends_oddly(text);
+}
+
+/* Reads a word. False: it is not plain. `quoted` says if it is in quotes. */
+static bool phi__ps_word(phi__ps *p, phi_str *text, bool *quoted) {
+    phi_str line = p->line;
+    char quote = line.at[p->at];
+    *quoted = quote == '\'' || quote == '"';
+    size_t from = *quoted ? ++p->at : p->at;
+    while (p->at < line.len) {
+        char c = line.at[p->at];
+        if (*quoted
+                ? c == quote || c == '\n' || c == '\r' || (quote == '"' && (c == '$' || c == '`'))
+                : !phi__is_alnum(c) && strchr("-_./\\+=,*?~:", c) == NULL)
+            break;
+        p->at++;
+    }
+    *text = phi__str(line.at + from, p->at - from);
+    if (*quoted && (p->at == line.len || line.at[p->at++] != quote)) return false;
+    /* a comma makes a list of words, in which PowerShell also takes blanks */
+    return (*quoted || text->len > 0) &&
+           (p->at == line.len || phi__ps_blank(line.at[p->at]) || phi__ps_ends(line.at[p->at]));
+}
+
+static const phi__ps_command *phi__ps_named(phi_str name) {
+    char lower[24];
+    if (name.len > sizeof lower) return NULL;
+    for (size_t i = 0; i < name.len; i++)
+        lower[i] = name.at[i] >= 'A' && name.at[i] <= 'Z' ? (char)(name.at[i] + 32) : name.at[i];
+    for (size_t i = 0; i < PHI__COUNT(phi__ps_commands); i++)
+        if (phi__among(phi__str(lower, name.len), phi__ps_commands[i].names))
+            return &phi__ps_commands[i];
+    return NULL;
+}
+
+/* True if the text is a parameter of the command: a dash and its whole name. */
+static bool phi__ps_parameter(const phi__ps_command *command, phi_str text) {
+    char lower[24];
+    if (text.len < 2 || text.len > sizeof lower) return false;
+    for (size_t i = 1; i < text.len; i++)
+        lower[i - 1] =
+            text.at[i] >= 'A' && text.at[i] <= 'Z' ? (char)(text.at[i] + 32) : text.at[i];
+    return phi__among(phi__str(lower, text.len - 1), command->parameters);
+}
+
+/* True if the command takes the word for what its text says. `pattern`: the text to search for. */
+static bool phi__ps_fits(const phi__ps_command *command, phi_str text, bool quoted, bool pattern) {
+    bool option = !quoted && text.len > 0 && text.at[0] == '-';
+    switch (command->sort) {
+    case PHI__PS_LISTS:
+        return option ? phi__ps_parameter(command, text)
+                      : phi__ps_path(text) && !phi__ps_holds(text, "[]");
+    case PHI__PS_READS:
+    case PHI__PS_SEARCHES:
+        if (option) return phi__ps_parameter(command, text);
+        return pattern || (phi__ps_path(text) && !phi__ps_holds(text, "*?[]"));
+    case PHI__PS_PRINTS:
+        return option ? phi__ps_parameter(command, text) : quoted || !phi__ps_holds(text, ",*?~:");
+    case PHI__PS_RUNS: /* PowerShell divides "-a.b", and drops or changes some words in quotes */
+        return phi__ps_path(text) && !phi__ps_holds(text, "*?[]") &&
+               (text.at[0] != '-' || !phi__ps_holds(text, ". ")) && text.at[text.len - 1] != '\\';
+    case PHI__PS_FILTERS:
+        return option ? phi__ps_parameter(command, text) : !phi__ps_holds(text, "\\/~:{}");
+    }
+    return false;
+}
+
+/* ---- commands ---- */
+
+/* Adds a word to the command. A path gets slashes for its backslashes. */
+static bool phi__ps_add(phi__ps *p, phi__sh_command *c, phi_str text, bool path) {
+    phi__sh_word *words = (phi__sh_word *)phi__sh_room(p->arena, c->words, c->count, sizeof *words);
+    phi__sh_word word = PHI_ZERO;
+    char *copy = (char *)phi_arena_alloc(p->arena, text.len + 1);
+    p->lost = p->lost || words == NULL || copy == NULL;
+    if (p->lost) return false;
+    for (size_t i = 0; i < text.len; i++) copy[i] = text.at[i] == '\\' && path ? '/' : text.at[i];
+    copy[text.len] = '\0';
+    word.text = phi__str(copy, text.len);
+    word.known = true;
+    c->words = words;
+    c->words[c->count++] = word;
+    return ++p->out->words <= PHI__SH_WORDS_MOST;
+}
+
+/* Reads one command. `from` is the first command of its pipe; NULL: this is the first. */
+static bool phi__ps_read(phi__ps *p, const phi__ps_command *from, const phi__ps_command **command) {
+    phi__sh_command c = PHI_ZERO;
+    phi_str text;
+    bool quoted, searched = false, valued = false;
+    if (!phi__ps_word(p, &text, &quoted) || quoted) return false;
+    *command = phi__ps_named(text);
+    if (*command == NULL || !phi__ps_add(p, &c, phi_str_of((*command)->name), false)) return false;
+    phi__ps_sort sort = (*command)->sort;
+    /* Objects of files bring a search the texts of these files. */
+    bool texts = from != NULL && (from->sort == PHI__PS_READS || from->sort == PHI__PS_PRINTS ||
+                                  from->sort == PHI__PS_RUNS);
+    if (from == NULL ? sort == PHI__PS_FILTERS
+                     : sort != PHI__PS_FILTERS && (sort != PHI__PS_SEARCHES || !texts))
+        return false;
+    for (;;) {
+        while (p->at < p->line.len && phi__ps_blank(p->line.at[p->at])) p->at++;
+        if (p->at == p->line.len || phi__ps_ends(p->line.at[p->at])) break;
+        if (!phi__ps_word(p, &text, &quoted)) return false;
+        bool option = !quoted && phi__str_starts(text, "-");
+        bool named = valued && sort == PHI__PS_SEARCHES; /* the value of a parameter */
+        bool pattern = sort == PHI__PS_SEARCHES && !option && !named && !searched;
+        if (sort == PHI__PS_SEARCHES && option && phi__str_is_nocase(text, "-pattern")) {
+            if (searched) return false;
+            searched = true; /* the next word is the pattern */
+            if (!phi__ps_add(p, &c, text, false)) return false;
+            while (p->at < p->line.len && phi__ps_blank(p->line.at[p->at])) p->at++;
+            if (p->at == p->line.len || phi__ps_ends(p->line.at[p->at]) ||
+                !phi__ps_word(p, &text, &quoted) || (!quoted && phi__str_starts(text, "-")))
+                return false;
+            option = named = false;
+            pattern = true;
+        }
+        if (!phi__ps_fits(*command, text, quoted, pattern)) return false;
+        if (pattern) searched = true;
+        valued = option &&
+                 (phi__str_is_nocase(text, "-path") || phi__str_is_nocase(text, "-literalpath") ||
+                  phi__str_is_nocase(text, "-context"));
+        if (!phi__ps_add(p, &c, text, !pattern && sort != PHI__PS_PRINTS)) return false;
+    }
+    c.quiet = sort != PHI__PS_RUNS;
+    if (sort == PHI__PS_RUNS && phi__reads_also(p->arena, &c) != PHI_OK) p->lost = true;
+    if (!p->lost && !phi__sh_push(p->arena, p->out, &c)) p->lost = true;
+    return !p->lost;
+}
+
+/* Reads all commands. False: the line is not plain, or memory ran out. */
+static bool phi__ps_commands_of(phi__ps *p) {
+    const phi__ps_command *from = NULL, *command;
+    for (size_t i = 0; i < p->line.len; i++) {
+        unsigned char c = (unsigned char)p->line.at[i];
+        /* PowerShell also takes dashes, quotes and blanks of other scripts for its own. */
+        if (c >= 0x7F || (c < ' ' && strchr("\t\r\n", c) == NULL) || c == '\0') return false;
+    }
+    while (p->at < p->line.len) {
+        char c = p->line.at[p->at];
+        if (phi__ps_blank(c) || (from == NULL && phi__ps_ends(c) && c != '|')) {
+            p->at++;
+            continue;
+        }
+        if (p->out->count >= PHI__SH_COMMANDS_MOST || !phi__ps_read(p, from, &command))
+            return false;
+        if (from == NULL) from = command;
+        if (p->at == p->line.len) return true;
+        bool pipe = p->line.at[p->at++] == '|';
+        if (!pipe) from = NULL;
+        if (pipe && p->at == p->line.len) return false;
+    }
+    return from == NULL; /* else a pipe leads nowhere */
+}
+
+PHI__FN phi_status phi__ps_parse(phi_arena *arena, phi_str line, phi__shell *out) {
+    phi__ps p = PHI_ZERO;
+    memset(out, 0, sizeof *out);
+    p.arena = arena;
+    p.out = out;
+    p.line = line;
+    if (line.len <= PHI__SH_BYTES_MOST && phi__ps_commands_of(&p)) return PHI_OK;
+    if (p.lost) return PHI_NO_MEMORY;
+    out->count = 0;
+    out->unknown = "PowerShell, and more than plain commands that read";
+    return PHI_OK;
+}
+
 /* ---- src/permissions/rules.c ---- */
 
 /* rules.c - decides which rules match a tool call, a command of a shell line, or its files. */
@@ -39612,13 +41831,18 @@ static void phi__paths_free(phi__subject *subject, phi__buf *text) {
 
 /* ---- the files that a call names, against the path of a rule ---- */
 
+/* Where a path is from. The names of a call are read as the system reads them, those of a pattern
+   as the user wrote them. */
+typedef enum phi__paths_from { PHI__PATHS_PATTERN, PHI__PATHS_CALL } phi__paths_from;
+
 /* Appends a path's parts, each after a slash. ".." never removes the first `root` bytes. */
-static void phi__paths_parts(phi__buf *out, phi_str path, size_t root) {
+static void phi__paths_parts(phi__buf *out, phi_str path, size_t root, phi__paths_from source) {
     size_t i = 0;
     while (i < path.len) {
         size_t from = i;
-        while (i < path.len && path.at[i] != '/') i++;
+        while (i < path.len && !phi__path_is_slash(path.at[i])) i++;
         phi_str part = phi__str(path.at + from, i - from);
+        if (source == PHI__PATHS_CALL) part = phi__path_looked_up(part);
         i++;
         if (part.len == 0 || phi__str_is(part, ".")) continue;
         if (phi__str_is(part, "..")) {
@@ -39637,33 +41861,54 @@ static size_t phi__paths_home(phi_str path) {
     static const char *const names[] = {"~", "$HOME", "${HOME}"};
     for (size_t i = 0; i < PHI__COUNT(names); i++) {
         size_t n = strlen(names[i]);
-        if (phi__str_starts(path, names[i]) && (path.len == n || path.at[n] == '/')) return n;
+        if (phi__str_starts(path, names[i]) && (path.len == n || phi__path_is_slash(path.at[n])))
+            return n;
     }
     return 0;
 }
 
+/* Appends the drive of the workspace if the path begins with a slash and names no drive. */
+static phi_str phi__paths_drive(const phi__subject *subject, phi_str path, phi__buf *out) {
+    phi_str here = phi_str_of(subject->workspace != NULL ? subject->workspace : "");
+    size_t drive = phi__path_drive(path);
+    if (drive > 0 || !phi__path_is_slash(path.at[0])) return path;
+    if (phi__path_drive(phi__str_from(path, 1)) > 0) return path; /* of a URL: "/C:/a" */
+    phi__paths_parts(out, phi__str(here.at, phi__path_drive(here)), 0, PHI__PATHS_CALL);
+    return path;
+}
+
+/* True if a path depends on the current directory of a drive: "C:a". */
+static bool phi__paths_of_drive(phi_str path) {
+    size_t drive = phi__path_drive(path);
+    return drive > 0 && !phi__path_is_slash(path.at[0]) &&
+           (path.len == drive || !phi__path_is_slash(path.at[drive]));
+}
+
 /* Appends the resolved path. It is absolute, or begins with "." if the workspace is not known, with
-   "~" if the home directory is not known, or with "^" if it is outside of both. */
-static void phi__paths_resolve(const phi__subject *subject, phi_str path, phi__buf *out) {
+   "~" if the home directory is not known, or with "^" if it is outside of both. The current
+   directory of a drive is most likely the workspace. */
+static void phi__paths_resolve(const phi__subject *subject, phi_str path, phi__paths_from from,
+                               phi__buf *out) {
     size_t home = phi__paths_home(path);
+    if (home == 0 && phi__paths_of_drive(path)) path = phi__str_from(path, phi__path_drive(path));
     if (home > 0) {
         path = phi__str_from(path, home);
         if (subject->home != NULL)
-            phi__paths_parts(out, phi_str_of(subject->home), 0);
+            phi__paths_parts(out, phi_str_of(subject->home), 0, PHI__PATHS_CALL);
         else
             phi__buf_char(out, '~');
-        phi__paths_parts(out, path, subject->home != NULL ? 0 : 1);
-    } else if (path.len > 0 && path.at[0] == '/') {
-        phi__paths_parts(out, path, 0);
+        phi__paths_parts(out, path, subject->home != NULL ? 0 : 1, from);
+    } else if (phi__path_absolute(path)) {
+        phi__paths_parts(out, phi__paths_drive(subject, path, out), 0, from);
     } else if (path.len > 0 && path.at[0] == '~') { /* another user's home, or ~+ */
         phi__buf_char(out, '^');
-        phi__paths_parts(out, path, 1);
+        phi__paths_parts(out, path, 1, from);
     } else if (subject->workspace != NULL) {
-        phi__paths_parts(out, phi_str_of(subject->workspace), 0);
-        phi__paths_parts(out, path, 0);
+        phi__paths_parts(out, phi_str_of(subject->workspace), 0, PHI__PATHS_CALL);
+        phi__paths_parts(out, path, 0, from);
     } else {
         phi__buf_char(out, '.');
-        phi__paths_parts(out, path, 1);
+        phi__paths_parts(out, path, 1, from);
     }
     if (out->len == 0) phi__buf_char(out, '/');
 }
@@ -39686,7 +41931,8 @@ static phi_str phi__paths_shell(const phi__subject *subject, phi_str path, phi__
     size_t n;
     for (size_t i = 0; i < PHI__COUNT(here); i++) {
         n = strlen(here[i]);
-        if (!phi__str_starts(path, here[i]) || (path.len > n && path.at[n] != '/')) continue;
+        if (!phi__str_starts(path, here[i]) || (path.len > n && !phi__path_is_slash(path.at[n])))
+            continue;
         phi__buf_char(out, '.');
         phi__buf_add_str(out, phi__str_from(path, n));
         return phi__buf_str(out);
@@ -39697,7 +41943,7 @@ static phi_str phi__paths_shell(const phi__subject *subject, phi_str path, phi__
         phi__buf_add_str(out, phi__str_from(path, n + 1));
         return phi__buf_str(out);
     }
-    if (!phi__str_starts(path, "~") || path.len < 2 || path.at[1] == '/') return path;
+    if (!phi__str_starts(path, "~") || path.len < 2 || phi__path_is_slash(path.at[1])) return path;
     if (!phi__str_starts(path, "~root") && subject->home != NULL) {
         phi__buf_text(out, subject->home);
         phi__buf_text(out, "/../");
@@ -39730,7 +41976,7 @@ static bool phi__paths_one(phi__subject *subject, phi_str pattern, phi_str resol
     if (word->below && anywhere) return false;
     phi__buf_init(&whole, subject->memory);
     if (!anywhere)
-        phi__paths_resolve(subject, pattern, &whole);
+        phi__paths_resolve(subject, pattern, PHI__PATHS_PATTERN, &whole);
     else if (fold && phi__paths_capitals(pattern))
         phi__buf_add_str(&whole, pattern);
     if (fold) phi__paths_lower(&whole);
@@ -39743,7 +41989,8 @@ static bool phi__paths_one(phi__subject *subject, phi_str pattern, phi_str resol
 }
 
 static bool phi__paths_absolute(phi_str path) {
-    return path.len > 0 && (path.at[0] == '/' || path.at[0] == '~' || phi__paths_home(path) > 0);
+    return phi__path_absolute(path) || (path.len > 0 && path.at[0] == '~') ||
+           phi__paths_home(path) > 0;
 }
 
 /* True if `word`, relative to `dir` (NULL: the workspace), matches an alternative of `pattern`. */
@@ -39761,7 +42008,7 @@ static bool phi__paths_in(phi__subject *subject, phi_str pattern, const phi__sh_
         phi__buf_add_str(&joined, path);
         path = phi__buf_str(&joined);
     }
-    phi__paths_resolve(subject, path, &resolved);
+    phi__paths_resolve(subject, path, PHI__PATHS_CALL, &resolved);
     if (fold) phi__paths_lower(&resolved);
     known = known || !subject->may || !phi__paths_holds(path, "*?[");
     while (!found && phi__wild_next(&pattern, &one))
@@ -39853,7 +42100,7 @@ static bool phi__paths_arguments(phi__subject *subject, const phi_permission_rul
 static bool phi__paths_hidden(phi_str text) {
     bool hidden = false;
     for (size_t i = 0; i < text.len; i++) {
-        if (i == 0 || text.at[i - 1] == '/') hidden = text.at[i] == '.';
+        if (i == 0 || phi__path_is_slash(text.at[i - 1])) hidden = text.at[i] == '.';
         if (hidden && text.at[i] != '\0' && strchr("*?[", text.at[i]) != NULL) return true;
     }
     return false;
@@ -39863,17 +42110,20 @@ static bool phi__paths_hidden(phi_str text) {
 static bool phi__paths_inside(phi__subject *subject, const phi_permission_rule *rule,
                               const phi__sh_word *word) {
     phi_str text = word->text, value = text;
-    bool dots = phi__str_find(text, 0, "..") != SIZE_MAX, path = phi__paths_holds(text, "/~");
+    size_t slash = 0;
+    while (slash < text.len && !phi__path_is_slash(text.at[slash])) slash++;
+    bool dots = phi__str_find(text, 0, "..") != SIZE_MAX;
+    bool path = slash < text.len || phi__paths_holds(text, "~") || phi__path_absolute(text);
     if (word->pipe) return true;
     if (!word->known && (phi__paths_holds(text, "$`({") || phi__paths_hidden(text))) return false;
     if (!dots && !path) return true;
     /* In "-t.." and "-rf/etc", the path may begin after any letter. */
     if (text.len > 2 && text.at[0] == '-' && text.at[1] != '-') return false;
-    size_t at = phi__str_find(text, 0, "="), slash = phi__str_find(text, 0, "/");
+    size_t at = phi__str_find(text, 0, "=");
     if (at != SIZE_MAX)
         value = phi__str_from(text, at + 1);
     else if (text.at[0] == '-')
-        value = slash != SIZE_MAX ? phi__str_from(text, slash) : phi__str("", 0);
+        value = phi__str_from(text, slash);
     return phi__paths_text(subject, rule, value) && phi__paths_text(subject, rule, text);
 }
 
@@ -41990,7 +44240,8 @@ static bool phi__dirs_join(phi_arena *arena, const phi__sh_word *from, const phi
                            phi__sh_word *out) {
     char first = to->text.len > 0 ? to->text.at[0] : '\0';
     *out = *to;
-    if (from->text.len == 0 || (first != '\0' && strchr("/~$", first) != NULL)) return true;
+    if (from->text.len == 0 || first == '~' || first == '$' || phi__path_absolute(to->text))
+        return true;
     phi__buf text;
     phi__buf_init(&text, arena->memory);
     phi__buf_add_str(&text, from->text);
@@ -43475,11 +45726,11 @@ PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *o
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_SERVE
-#if PHI__IMP_SERVE != 0x44dac60f
+#if PHI__IMP_SERVE != 0x9a4beec7
 #error "phi: two versions of src/serve in one file"
 #endif
 #else
-#define PHI__IMP_SERVE 0x44dac60f
+#define PHI__IMP_SERVE 0x9a4beec7
 
 /* ---- src/serve/serve_in.h ---- */
 
@@ -43648,6 +45899,48 @@ PHI__FN void phi__http_head_body_init(phi__http_head_body *body, const phi__http
    used. PHI_PARSE: the request is refused. */
 PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const char *bytes,
                                             size_t len, size_t *used, phi_str *piece);
+#endif
+
+/* ---- src/serve/sockets_in.h ---- */
+
+/* sockets_in.h - the server's calls to the system: a listening socket, and its connections.
+
+   Sockets do not block, and no child inherits them. The phi__io of the server must be open, because
+   it starts the sockets of Windows. Every function returns 0, an error of the system, or one of the
+   PHI__SOCKET_ values. */
+
+#ifndef PHI_NO_LISTEN
+enum {
+    PHI__SOCKET_BUSY = -1, /* nothing has arrived, or there is no room: wait for the poller */
+    PHI__SOCKET_FULL = -2  /* the system lacks a descriptor or memory: the connection still waits */
+};
+
+typedef struct phi__socket_address {
+    bool v6;
+    unsigned char bytes[16]; /* an IPv4 address has 4 */
+    uint16_t port;
+} phi__socket_address;
+
+/* Parses an IPv4 or IPv6 literal; the port stays 0. False if the text is no literal. */
+PHI__FN bool phi__socket_parse(const char *text, phi__socket_address *out);
+
+/* Listens. After an error, *fd is -1. *port gets the number that the system gave. */
+PHI__FN int phi__socket_listen(const phi__socket_address *address, int backlog, phi__fd *fd,
+                               uint16_t *port);
+
+/* Returns the status of an error of phi__socket_listen: PHI_REFUSED if the address is in use or not
+   permitted, PHI_NO_MEMORY, or PHI_IO. */
+PHI__FN phi_status phi__socket_status(int error);
+
+PHI__FN int phi__socket_accept(phi__fd listening, phi__fd *out);
+
+/* Reads bytes that have arrived. 0 with *got 0: the peer has ended sending. */
+PHI__FN int phi__socket_read(phi__fd fd, char *out, size_t n, size_t *got);
+
+/* Writes up to n bytes with one call, without a signal. *wrote is set in any case. */
+PHI__FN int phi__socket_write(phi__fd fd, const char *bytes, size_t n, size_t *wrote);
+PHI__FN void phi__socket_end_sending(phi__fd fd);
+PHI__FN void phi__socket_close(phi__fd fd);
 #endif
 
 /* ---- src/serve/http_head.c ---- */
@@ -44095,18 +46388,11 @@ PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const cha
 
 /* ---- src/serve/serve.c ---- */
 
-/* serve.c - the server of serve_in.h on POSIX sockets: a port, connections, and requests. */
+/* serve.c - the server of serve_in.h: a port, connections, and requests. */
 
 #ifndef PHI_NO_LISTEN
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 typedef enum phi__conn_in {
     PHI__CONN_HEAD,
@@ -44125,7 +46411,7 @@ typedef enum phi__conn_out {
 struct phi__serve_exchange {
     phi__link link; /* in serve->live or serve->dead */
     phi__serve *serve;
-    int fd; /* -1 if dead */
+    phi__fd fd; /* -1 if dead */
     phi__watch watch;
     phi__timer timer;
     phi__conn_in in_state;
@@ -44152,7 +46438,7 @@ struct phi__serve_exchange {
 struct phi__serve {
     phi__io *io;
     phi__serve_desc desc;
-    int fd; /* the listening socket, or -1 */
+    phi__fd fd; /* the listening socket, or -1 */
     uint16_t port;
     phi__watch watch;
     phi__timer timer; /* tries again to watch the port */
@@ -44246,58 +46532,9 @@ enum {
 };
 #define PHI__PORT_RETRY_US 100000u /* pause if the system has no descriptor or memory */
 
-typedef union phi__port_address {
-    struct sockaddr any;
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-} phi__port_address;
-
-/* Parses an address. Returns its length in bytes, or 0 if the text is not a literal. */
-static socklen_t phi__port_read(const char *text, uint16_t port, phi__port_address *out) {
-    memset(out, 0, sizeof *out);
-    if (inet_pton(AF_INET, text, &out->v4.sin_addr) == 1) {
-        out->v4.sin_family = AF_INET;
-        out->v4.sin_port = htons(port);
-        return (socklen_t)sizeof out->v4;
-    }
-    if (inet_pton(AF_INET6, text, &out->v6.sin6_addr) != 1) return 0;
-    out->v6.sin6_family = AF_INET6;
-    out->v6.sin6_port = htons(port);
-    return (socklen_t)sizeof out->v6;
-}
-
-static bool phi__port_is_loopback(const phi__port_address *address) {
+static bool phi__port_is_loopback(const phi__socket_address *address) {
     static const unsigned char v6[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
-    return address->any.sa_family == AF_INET ? ntohl(address->v4.sin_addr.s_addr) >> 24 == 127
-                                             : memcmp(&address->v6.sin6_addr, v6, sizeof v6) == 0;
-}
-
-static int phi__port_flags(int fd) {
-    int flags = fcntl(fd, F_GETFL);
-    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) return errno;
-    return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 ? 0 : errno;
-}
-
-/* Returns 0 or an errno value. */
-static int phi__port_bind(phi__serve *s, const phi__port_address *address, socklen_t len) {
-    phi__port_address got;
-    socklen_t got_len = (socklen_t)sizeof got;
-    int one = 1;
-    s->fd = socket(address->any.sa_family, SOCK_STREAM, 0);
-    if (s->fd < 0) return errno;
-    int error = phi__port_flags(s->fd);
-    if (error != 0) return error;
-    (void)setsockopt(s->fd, SOL_SOCKET, SO_REUSEADDR, &one, (socklen_t)sizeof one);
-#if defined(IPV6_V6ONLY)
-    if (address->any.sa_family == AF_INET6)
-        (void)setsockopt(s->fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, (socklen_t)sizeof one);
-#endif
-    memset(&got, 0, sizeof got);
-    if (bind(s->fd, &address->any, len) != 0 || listen(s->fd, PHI__PORT_BACKLOG) != 0 ||
-        getsockname(s->fd, &got.any, &got_len) != 0)
-        return errno;
-    s->port = ntohs(got.any.sa_family == AF_INET ? got.v4.sin_port : got.v6.sin6_port);
-    return 0;
+    return address->v6 ? memcmp(address->bytes, v6, sizeof v6) == 0 : address->bytes[0] == 127;
 }
 
 static void phi__port_later(phi__serve *s) {
@@ -44321,7 +46558,7 @@ static void phi__port_on_timer(phi__timer *timer) {
 static void phi__port_close(phi__serve *s) {
     (void)phi__io_watch(s->io, &s->watch, s->fd, 0);
     phi__io_timer_clear(s->io, &s->timer);
-    if (s->fd >= 0) (void)close(s->fd);
+    if (s->fd != -1) phi__socket_close(s->fd);
     s->fd = -1;
 }
 
@@ -44388,9 +46625,9 @@ static void phi__conn_tell_gone(phi__serve_exchange *c) {
 /* Closes the connection. serve->busy must be raised. */
 static void phi__conn_close(phi__serve_exchange *c) {
     phi__serve *s = c->serve;
-    if (c->fd < 0) return;
+    if (c->fd == -1) return;
     (void)phi__io_watch(s->io, &c->watch, c->fd, 0);
-    (void)close(c->fd);
+    phi__socket_close(c->fd);
     c->fd = -1;
     phi__io_timer_clear(s->io, &c->timer);
     phi__list_take(&s->live, &c->link);
@@ -44442,9 +46679,9 @@ static phi_status phi__conn_undo(phi__serve_exchange *c, size_t len) {
 static void phi__conn_flush(phi__serve_exchange *c) {
     size_t wrote;
     if (phi__conn_waiting(c) == 0) return;
-    int error = phi__posix_write(c->fd, c->out.at + c->out_at,
-                                 phi__min(phi__conn_waiting(c), PHI__CONN_WRITE_BYTES), &wrote);
-    if (error != 0 && error != EAGAIN && error != EWOULDBLOCK) {
+    int error = phi__socket_write(c->fd, c->out.at + c->out_at,
+                                  phi__min(phi__conn_waiting(c), PHI__CONN_WRITE_BYTES), &wrote);
+    if (error != 0 && error != PHI__SOCKET_BUSY) {
         phi__conn_close(c);
         return;
     }
@@ -44467,25 +46704,22 @@ static void phi__conn_flush(phi__serve_exchange *c) {
 
 /* Reads bytes. May close the connection. */
 static void phi__conn_fill(phi__serve_exchange *c) {
-    size_t most = PHI__CONN_IN_BYTES - phi__min(phi__conn_unread(c), PHI__CONN_IN_BYTES);
-    ssize_t n;
+    size_t most = PHI__CONN_IN_BYTES - phi__min(phi__conn_unread(c), PHI__CONN_IN_BYTES), n;
     if (most == 0 || c->eof) return;
     char *to = phi__buf_reserve(&c->in, most);
     if (to == NULL) {
         phi__conn_close(c);
         return;
     }
-    do n = read(c->fd, to, most);
-    while (n < 0 && errno == EINTR);
+    int error = phi__socket_read(c->fd, to, most, &n);
     if (n > 0) {
-        phi__buf_add_len(&c->in, (size_t)n);
+        phi__buf_add_len(&c->in, n);
         if (c->in_state != PHI__CONN_LINGER) return;
-        c->dropped += (size_t)n;
+        c->dropped += n;
         if (c->dropped > PHI__CONN_LINGER_BYTES) phi__conn_close(c);
-    } else if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) {
-        bool reset = n < 0;
+    } else if (error != PHI__SOCKET_BUSY) {
         c->eof = true;
-        if (reset || c->out_state != PHI__CONN_ENDED || phi__conn_waiting(c) == 0)
+        if (error != 0 || c->out_state != PHI__CONN_ENDED || phi__conn_waiting(c) == 0)
             phi__conn_close(c);
         else {
             c->keep_alive = false;
@@ -44554,7 +46788,7 @@ static void phi__serve_ended(phi__serve_exchange *c) {
 static void phi__serve_fail(phi__serve_exchange *c, int http_status, const char *message) {
     bool open = c->out_state == PHI__CONN_OPEN;
     phi__conn_tell_gone(c);
-    if (c->fd < 0) return;
+    if (c->fd == -1) return;
     c->keep_alive = false;
     if (open)
         phi__serve_refuse(c, http_status, message);
@@ -44592,7 +46826,7 @@ static bool phi__serve_read_body(phi__serve_exchange *c) {
     }
     if (piece.len > 0) c->expects_continue = false;
     if (piece.len > 0 && c->calls.body != NULL) c->calls.body(c->ctx, piece.at, piece.len);
-    if (c->fd < 0 || c->in_state != PHI__CONN_BODY) return false;
+    if (c->fd == -1 || c->in_state != PHI__CONN_BODY) return false;
     if (status == PHI_BUSY) return used > 0;
     c->in_state = PHI__CONN_REST;
     c->read_by_us = UINT64_MAX;
@@ -44616,7 +46850,7 @@ static void phi__serve_begin_exchange(phi__serve_exchange *c) {
         return;
     }
     s->desc.request(s->desc.ctx, c, &c->head);
-    if (c->fd < 0) return;
+    if (c->fd == -1) return;
     phi__http_head_free(&c->head); /* freed early, because an exchange can last for hours */
     if (c->out_state == PHI__CONN_OPEN && !c->kept) {
         phi__serve_refuse(c, 500, "no answer");
@@ -44638,7 +46872,7 @@ static bool phi__serve_read_head(phi__serve_exchange *c) {
     c->in_at += used;
     if (status == PHI_OK) {
         phi__serve_begin_exchange(c);
-        return c->fd >= 0 && c->in_state == PHI__CONN_BODY;
+        return c->fd != -1 && c->in_state == PHI__CONN_BODY;
     }
     if (!begun && phi__http_head_begun(&c->head))
         c->read_by_us = phi__conn_in_ms(s, s->desc.head_ms);
@@ -44661,7 +46895,7 @@ static void phi__serve_sent(phi__serve_exchange *c) {
         phi__conn_close(c);
     else if (c->in_state == PHI__CONN_LINGER && !c->shut) {
         c->shut = true;
-        (void)shutdown(c->fd, SHUT_WR);
+        phi__socket_end_sending(c->fd);
         c->read_by_us = phi__conn_in_ms(c->serve, PHI__SERVE_LINGER_MS);
     }
 }
@@ -44669,16 +46903,16 @@ static void phi__serve_sent(phi__serve_exchange *c) {
 /* Does as much as possible, but at most one request a turn. */
 static void phi__serve_run(phi__serve_exchange *c) {
     bool more = true;
-    while (c->fd >= 0 && more) {
+    while (c->fd != -1 && more) {
         if (c->in_state == PHI__CONN_HEAD)
             more = phi__conn_unread(c) > 0 && phi__serve_read_head(c);
         else
             more = c->in_state == PHI__CONN_BODY && phi__serve_read_body(c);
     }
     c->soon = false; /* the code below does the work that callbacks asked for */
-    if (c->fd >= 0) phi__conn_flush(c);
-    if (c->fd >= 0) phi__serve_sent(c);
-    if (c->fd < 0) return;
+    if (c->fd != -1) phi__conn_flush(c);
+    if (c->fd != -1) phi__serve_sent(c);
+    if (c->fd == -1) return;
     if (c->in_state == PHI__CONN_LINGER) c->in_at = c->in.len;
     if (c->in_at > 0) phi__buf_drop(&c->in, c->in_at);
     c->in_at = 0;
@@ -44690,7 +46924,7 @@ static void phi__serve_on_ready(phi__watch *watch, int have) {
     phi__serve *s = c->serve;
     s->busy++;
     if ((have & PHI__READ) != 0) phi__conn_fill(c);
-    if (c->fd >= 0) phi__serve_run(c);
+    if (c->fd != -1) phi__serve_run(c);
     phi__conn_leave(s);
 }
 
@@ -44711,7 +46945,7 @@ static void phi__serve_on_timer(phi__timer *timer) {
         else
             phi__conn_close(c);
     }
-    if (c->fd >= 0) phi__serve_run(c);
+    if (c->fd != -1) phi__serve_run(c);
     phi__conn_leave(s);
 }
 
@@ -44731,15 +46965,12 @@ static void phi__serve_make_room(phi__serve *s) {
     if (oldest != NULL) phi__conn_close(oldest);
 }
 
-static void phi__serve_accepted(phi__serve *s, int fd) {
+static void phi__serve_accepted(phi__serve *s, phi__fd fd) {
     phi_memory *memory = phi__io_memory(s->io);
-    int one = 1; /* send a small answer without waiting for an acknowledgement */
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, (socklen_t)sizeof one);
     phi__serve_exchange *c = (phi__serve_exchange *)phi__alloc(memory, sizeof *c);
-    if (c == NULL || phi__port_flags(fd) != 0 ||
-        phi__io_timer_set(s->io, &c->timer, UINT64_MAX) != PHI_OK) {
+    if (c == NULL || phi__io_timer_set(s->io, &c->timer, UINT64_MAX) != PHI_OK) {
         phi__free(memory, c, c != NULL ? sizeof *c : 0);
-        (void)close(fd);
+        phi__socket_close(fd);
         return;
     }
     c->serve = s;
@@ -44761,14 +46992,15 @@ static void phi__serve_on_port(phi__watch *watch, int have) {
     (void)have;
     s->busy++;
     for (int i = 0; i < PHI__PORT_ACCEPTS && !s->freed && !phi__port_full(s); i++) {
-        int fd = accept(s->fd, NULL, NULL);
-        if (fd >= 0) {
+        phi__fd fd;
+        int error = phi__socket_accept(s->fd, &fd);
+        if (error == 0) {
             phi__serve_accepted(s, fd);
             continue;
         }
         /* Without a descriptor or memory, the connection stays in the queue and the watch would
            report it again and again. After other errors, no connection waits. */
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        if (error == PHI__SOCKET_FULL) {
             (void)phi__io_watch(s->io, &s->watch, s->fd, 0);
             phi__port_later(s);
         }
@@ -44786,15 +47018,16 @@ PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi_
     const char *text = desc->address != NULL ? desc->address : "127.0.0.1";
     phi_memory *memory = phi__io_memory(io);
     char words[96] = "no memory";
-    phi__port_address address;
+    phi__socket_address address;
     int error = 0;
-    socklen_t len = phi__port_read(text, desc->port, &address);
+    bool literal = phi__socket_parse(text, &address);
+    address.port = desc->port;
     *out = NULL;
     if (message_size > 0) message[0] = '\0';
-    if (len == 0 || (!desc->any_address && !phi__port_is_loopback(&address))) {
+    if (!literal || (!desc->any_address && !phi__port_is_loopback(&address))) {
         (void)snprintf(message, message_size, "cannot listen on \"%.60s\": expected %s", text,
-                       len == 0 ? "an IP address"
-                                : "127.0.0.1 or ::1 (others only with any_address)");
+                       literal ? "127.0.0.1 or ::1 (others only with any_address)"
+                               : "an IP address");
         return PHI_BAD_ARG;
     }
     phi__serve *s = (phi__serve *)phi__alloc(memory, sizeof *s);
@@ -44812,11 +47045,9 @@ PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi_
     if (desc->idle_ms == 0) s->desc.idle_ms = PHI__SERVE_IDLE_MS;
     if (desc->write_ms == 0) s->desc.write_ms = PHI__SERVE_WRITE_MS;
     phi_status status = phi__io_timer_set(io, &s->timer, UINT64_MAX);
-    if (status == PHI_OK) error = phi__port_bind(s, &address, len);
+    if (status == PHI_OK) error = phi__socket_listen(&address, PHI__PORT_BACKLOG, &s->fd, &s->port);
     if (error != 0) {
-        bool refused = error == EADDRINUSE || error == EACCES || error == EADDRNOTAVAIL;
-        bool no_memory = error == ENOMEM || error == ENOBUFS;
-        status = refused ? PHI_REFUSED : no_memory ? PHI_NO_MEMORY : PHI_IO;
+        status = phi__socket_status(error);
         phi__os_words(error, words, sizeof words);
     }
     if (status == PHI_OK) status = phi__io_watch(io, &s->watch, s->fd, PHI__READ);
@@ -44928,14 +47159,248 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
 #endif
 #undef PHI__PORT_RETRY_US
 
+/* ---- src/serve/sockets_posix.c ---- */
+
+/* sockets_posix.c - sockets_in.h by the sockets of POSIX. */
+
+#if defined(PHI__OS_POSIX) && !defined(PHI_NO_LISTEN)
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+typedef union phi__socket_name {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+} phi__socket_name;
+
+PHI__FN bool phi__socket_parse(const char *text, phi__socket_address *out) {
+    memset(out, 0, sizeof *out);
+    if (inet_pton(AF_INET, text, out->bytes) == 1) return true;
+    out->v6 = true;
+    return inet_pton(AF_INET6, text, out->bytes) == 1;
+}
+
+static socklen_t phi__socket_name_of(const phi__socket_address *address, phi__socket_name *out) {
+    memset(out, 0, sizeof *out);
+    if (!address->v6) {
+        out->v4.sin_family = AF_INET;
+        out->v4.sin_port = htons(address->port);
+        memcpy(&out->v4.sin_addr, address->bytes, sizeof out->v4.sin_addr);
+        return (socklen_t)sizeof out->v4;
+    }
+    out->v6.sin6_family = AF_INET6;
+    out->v6.sin6_port = htons(address->port);
+    memcpy(&out->v6.sin6_addr, address->bytes, sizeof out->v6.sin6_addr);
+    return (socklen_t)sizeof out->v6;
+}
+
+static int phi__socket_flags(int fd) {
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) return errno;
+    return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 ? 0 : errno;
+}
+
+static int phi__socket_bind(int fd, const phi__socket_address *address, int backlog,
+                            uint16_t *port) {
+    phi__socket_name name;
+    socklen_t len = phi__socket_name_of(address, &name), got_len = (socklen_t)sizeof name;
+    int one = 1;
+    int error = phi__socket_flags(fd);
+    if (error != 0) return error;
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, (socklen_t)sizeof one);
+#if defined(IPV6_V6ONLY)
+    if (address->v6) (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, (socklen_t)sizeof one);
+#endif
+    if (bind(fd, &name.any, len) != 0 || listen(fd, backlog) != 0) return errno;
+    memset(&name, 0, sizeof name);
+    if (getsockname(fd, &name.any, &got_len) != 0) return errno;
+    *port = ntohs(name.any.sa_family == AF_INET ? name.v4.sin_port : name.v6.sin6_port);
+    return 0;
+}
+
+PHI__FN int phi__socket_listen(const phi__socket_address *address, int backlog, phi__fd *fd,
+                               uint16_t *port) {
+    *fd = socket(address->v6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0);
+    if (*fd < 0) return errno;
+    int error = phi__socket_bind(*fd, address, backlog, port);
+    if (error == 0) return 0;
+    (void)close(*fd);
+    *fd = -1;
+    return error;
+}
+
+PHI__FN phi_status phi__socket_status(int error) {
+    if (error == EADDRINUSE || error == EACCES || error == EADDRNOTAVAIL) return PHI_REFUSED;
+    return error == ENOMEM || error == ENOBUFS ? PHI_NO_MEMORY : PHI_IO;
+}
+
+PHI__FN int phi__socket_accept(phi__fd listening, phi__fd *out) {
+    int one = 1; /* send a small answer without waiting for an acknowledgement */
+    *out = accept(listening, NULL, NULL);
+    if (*out < 0) {
+        bool full = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+        return full ? PHI__SOCKET_FULL : errno;
+    }
+    (void)setsockopt(*out, IPPROTO_TCP, TCP_NODELAY, &one, (socklen_t)sizeof one);
+    int error = phi__socket_flags(*out);
+    if (error == 0) return 0;
+    (void)close(*out);
+    *out = -1;
+    return error;
+}
+
+PHI__FN int phi__socket_read(phi__fd fd, char *out, size_t n, size_t *got) {
+    ssize_t result;
+    do result = read(fd, out, n);
+    while (result < 0 && errno == EINTR);
+    *got = result > 0 ? (size_t)result : 0;
+    if (result >= 0) return 0;
+    return errno == EAGAIN || errno == EWOULDBLOCK ? PHI__SOCKET_BUSY : errno;
+}
+
+PHI__FN int phi__socket_write(phi__fd fd, const char *bytes, size_t n, size_t *wrote) {
+    int error = phi__posix_write(fd, bytes, n, wrote);
+    return error == EAGAIN || error == EWOULDBLOCK ? PHI__SOCKET_BUSY : error;
+}
+
+PHI__FN void phi__socket_end_sending(phi__fd fd) { (void)shutdown(fd, SHUT_WR); }
+
+PHI__FN void phi__socket_close(phi__fd fd) { (void)close(fd); }
+
+#endif
+
+/* ---- src/serve/sockets_windows.c ---- */
+
+/* sockets_windows.c - sockets_in.h by Winsock. */
+
+#if defined(PHI__OS_WINDOWS) && !defined(PHI_NO_LISTEN)
+
+
+#include <limits.h>
+
+typedef union phi__socket_name {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+} phi__socket_name;
+
+PHI__FN bool phi__socket_parse(const char *text, phi__socket_address *out) {
+    memset(out, 0, sizeof *out);
+    if (inet_pton(AF_INET, text, out->bytes) == 1) return true;
+    out->v6 = true;
+    return inet_pton(AF_INET6, text, out->bytes) == 1;
+}
+
+static int phi__socket_name_of(const phi__socket_address *address, phi__socket_name *out) {
+    memset(out, 0, sizeof *out);
+    if (!address->v6) {
+        out->v4.sin_family = AF_INET;
+        out->v4.sin_port = htons(address->port);
+        memcpy(&out->v4.sin_addr, address->bytes, sizeof out->v4.sin_addr);
+        return (int)sizeof out->v4;
+    }
+    out->v6.sin6_family = AF_INET6;
+    out->v6.sin6_port = htons(address->port);
+    memcpy(&out->v6.sin6_addr, address->bytes, sizeof out->v6.sin6_addr);
+    return (int)sizeof out->v6;
+}
+
+static int phi__socket_bind(SOCKET fd, const phi__socket_address *address, int backlog,
+                            uint16_t *port) {
+    phi__socket_name name;
+    int len = phi__socket_name_of(address, &name), got_len = (int)sizeof name;
+    const DWORD one = 1;
+    u_long on = 1;
+    if (ioctlsocket(fd, (long)FIONBIO, &on) != 0) return WSAGetLastError();
+    /* SO_REUSEADDR would let any other process take the port as well. */
+    (void)setsockopt(fd, SOL_SOCKET, SO_EXCLUSIVEADDRUSE, (const char *)&one, (int)sizeof one);
+    if (address->v6)
+        (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, (const char *)&one, (int)sizeof one);
+    if (bind(fd, &name.any, len) != 0 || listen(fd, backlog) != 0) return WSAGetLastError();
+    memset(&name, 0, sizeof name);
+    if (getsockname(fd, &name.any, &got_len) != 0) return WSAGetLastError();
+    *port = ntohs(name.any.sa_family == AF_INET ? name.v4.sin_port : name.v6.sin6_port);
+    return 0;
+}
+
+PHI__FN int phi__socket_listen(const phi__socket_address *address, int backlog, phi__fd *fd,
+                               uint16_t *port) {
+    SOCKET made = WSASocketW(address->v6 ? AF_INET6 : AF_INET, SOCK_STREAM, IPPROTO_TCP, NULL, 0,
+                             WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT);
+    *fd = -1;
+    if (made == INVALID_SOCKET) return WSAGetLastError();
+    int error = phi__socket_bind(made, address, backlog, port);
+    if (error == 0)
+        *fd = (phi__fd)made;
+    else
+        (void)closesocket(made);
+    return error;
+}
+
+PHI__FN phi_status phi__socket_status(int error) {
+    if (error == WSAEADDRINUSE || error == WSAEACCES || error == WSAEADDRNOTAVAIL)
+        return PHI_REFUSED;
+    return error == WSA_NOT_ENOUGH_MEMORY || error == WSAENOBUFS ? PHI_NO_MEMORY : PHI_IO;
+}
+
+PHI__FN int phi__socket_accept(phi__fd listening, phi__fd *out) {
+    const DWORD one = 1; /* send a small answer without waiting for an acknowledgement */
+    u_long on = 1;
+    SOCKET made = accept((SOCKET)listening, NULL, NULL);
+    *out = -1;
+    if (made == INVALID_SOCKET) {
+        int error = WSAGetLastError();
+        return error == WSAEMFILE || error == WSAENOBUFS || error == WSA_NOT_ENOUGH_MEMORY
+                   ? PHI__SOCKET_FULL
+                   : error;
+    }
+    (void)setsockopt(made, IPPROTO_TCP, TCP_NODELAY, (const char *)&one, (int)sizeof one);
+    (void)SetHandleInformation((HANDLE)made, HANDLE_FLAG_INHERIT, 0);
+    if (ioctlsocket(made, (long)FIONBIO, &on) != 0) {
+        int error = WSAGetLastError();
+        (void)closesocket(made);
+        return error;
+    }
+    *out = (phi__fd)made;
+    return 0;
+}
+
+PHI__FN int phi__socket_read(phi__fd fd, char *out, size_t n, size_t *got) {
+    int result = recv((SOCKET)fd, out, (int)phi__min(n, INT_MAX), 0);
+    *got = result > 0 ? (size_t)result : 0;
+    if (result >= 0) return 0;
+    int error = WSAGetLastError();
+    return error == WSAEWOULDBLOCK ? PHI__SOCKET_BUSY : error;
+}
+
+PHI__FN int phi__socket_write(phi__fd fd, const char *bytes, size_t n, size_t *wrote) {
+    int result = send((SOCKET)fd, bytes, (int)phi__min(n, INT_MAX), 0);
+    *wrote = result > 0 ? (size_t)result : 0;
+    if (result >= 0) return 0;
+    int error = WSAGetLastError();
+    return error == WSAEWOULDBLOCK || error == WSAENOBUFS ? PHI__SOCKET_BUSY : error;
+}
+
+PHI__FN void phi__socket_end_sending(phi__fd fd) { (void)shutdown((SOCKET)fd, SD_SEND); }
+
+PHI__FN void phi__socket_close(phi__fd fd) { (void)closesocket((SOCKET)fd); }
+
+#endif
+
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xaeca4965
+#if PHI__IMP_MCP != 0xe9c08fdb
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xaeca4965
+#define PHI__IMP_MCP 0xe9c08fdb
 
 /* ---- src/mcp/mcp_in.h ---- */
 
@@ -48926,7 +51391,7 @@ static bool phi__stream_unheard(phi__exchange *e, phi_status status) {
 /* ---- the old transport ---- */
 
 /* Closes the stream of the old transport, if it is open. */
-static void phi__stream_close(phi__mcp_http *http) {
+static void phi__stream_shut(phi__mcp_http *http) {
     phi__exchange *e = http->stream;
     http->stream = NULL;
     phi__buf_free(&http->endpoint);
@@ -48941,7 +51406,7 @@ static bool phi__stream_fail(phi__mcp_http *http, phi_status status, const char 
     (void)snprintf(message, sizeof message, "%.*s", (int)sizeof message - 1,
                    words != NULL ? words : "");
     http->first = NULL;
-    phi__stream_close(http);
+    phi__stream_shut(http);
     if (first == NULL) return true;
     if (first->words[0] == '\0' || words != NULL)
         (void)snprintf(first->words, sizeof first->words, "%s", message);
@@ -48980,7 +51445,7 @@ static bool phi__stream_ended(phi__exchange *e, phi_status status) {
                    e->words[0] != '\0' ? ": " : "", e->words);
     if (!connected) /* the server does not use the old transport after all */
         return phi__stream_fail(http, PHI_REFUSED, http->old ? words : NULL);
-    phi__stream_close(http);
+    phi__stream_shut(http);
     if (http->closing) return true;
     return phi__mcp_down(http->link.mcp, status == PHI_OK ? PHI_NETWORK : status, false, words);
 }
@@ -48997,7 +51462,7 @@ static void phi__stream_late(phi__exchange *e) {
 static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
     static const phi__ex_kind kind = {
         "GET", false, false, phi__stream_message, phi__stream_ended, phi__stream_late};
-    phi__stream_close(http);
+    phi__stream_shut(http);
     phi__exchange *e = phi__ex_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
     if (e == NULL) return PHI_NO_MEMORY;
     e->owner = http;
@@ -49007,7 +51472,7 @@ static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
     if (status == PHI_OK) status = phi__ex_send(e);
     if (status == PHI_OK) return status;
     http->first = NULL;
-    phi__stream_close(http);
+    phi__stream_shut(http);
     return status;
 }
 
@@ -49153,7 +51618,7 @@ static void phi__mhttp_forget(phi__mcp_link *link, phi__out *out) {
     if (e == NULL) return;
     if (e == http->first) {
         http->first = NULL;
-        phi__stream_close(http);
+        phi__stream_shut(http);
     }
     phi__ex_detach(e);
     /* The answer was reported. If the stream ends soon, its connection can be used again. */
@@ -49189,7 +51654,7 @@ static void phi__mhttp_listen(phi__mcp_link *link) {
 static void phi__mhttp_close_all(phi__mcp_http *http) {
     phi__link *next;
     phi__stream_deafen(http);
-    phi__stream_close(http);
+    phi__stream_shut(http);
     http->first = NULL;
     for (phi__link *link = http->wire.exchanges.first; link != NULL; link = next) {
         next = link->next;
@@ -49209,7 +51674,7 @@ static void phi__mhttp_closes(phi__mcp_http *http) {
     phi__io *io = http->wire.rt->io;
     uint64_t now = phi__io_now_us(io);
     phi__stream_deafen(http);
-    phi__stream_close(http);
+    phi__stream_shut(http);
     if (http->wire.exchanges.first == NULL && http->wire.session.len > 0 && !http->ended) {
         static const phi__ex_kind kind = {"DELETE",          false,           true,
                                           phi__stream_heard, phi__mhttp_left, NULL};
@@ -60606,11 +63071,11 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x341a7c07
+#if PHI__IMP_OPENAPI != 0xb8d21c80
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x341a7c07
+#define PHI__IMP_OPENAPI 0xb8d21c80
 
 /* ---- src/openapi/api_in.h ---- */
 
@@ -63910,15 +66375,15 @@ static void phi__json_cut_put_first(phi__buf *out, const phi__json_cut_value *va
 static size_t phi__json_cut_share(const size_t *sizes, size_t count, size_t room) {
     size_t share = room / count, i;
     for (int round = 0; round < PHI__JSON_CUT_ROUNDS; round++) {
-        size_t small = 0, large = 0;
+        size_t fixed = 0, large = 0;
         for (i = 0; i < count; i++) {
             if (sizes[i] <= share)
-                small += sizes[i];
+                fixed += sizes[i];
             else
                 large++;
         }
-        if (large == 0 || small > room) return share;
-        share = (room - small) / large;
+        if (large == 0 || fixed > room) return share;
+        share = (room - fixed) / large;
     }
     return share;
 }
@@ -65457,11 +67922,11 @@ PHI__FN void phi__body_free(phi__openapi_body *b) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x9700ee74
+#if PHI__IMP_SECTIONS != 0x82af1005
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x9700ee74
+#define PHI__IMP_SECTIONS 0x82af1005
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -65743,7 +68208,13 @@ static const char *phi__sec_mcp_uri(phi__cfg_ground *ground, const char *path) {
     phi__buf uri;
     phi_str out = PHI__LIT("");
     phi__buf_init(&uri, ground->memory);
-    phi__buf_text(&uri, "file://");
+    /* "file:///C:/a" for "C:/a", and "file://server/share" for "//server/share" */
+    size_t drive = phi__path_drive(phi_str_of(path));
+    phi__buf_text(&uri, drive == 0 ? "file://" : path[0] == '/' ? "file:" : "file:///");
+    if (drive == 2) {
+        phi__buf_add(&uri, path, drive);
+        path += drive;
+    }
     while (*path != '\0') {
         size_t n = strcspn(path, "/");
         phi__url_escape(&uri, phi__str(path, n));
@@ -66422,11 +68893,11 @@ static phi_status phi__sec_skill_pick(phi__sec_skill_state *s, phi__cfg_making *
             status = phi__skills_one(*out, skill->base_dir.at, skill->source.at);
             continue;
         }
-        const char *near = phi__sec_skill_near(ground->arena, s->all, name);
+        const char *nearest = phi__sec_skill_near(ground->arena, s->all, name);
         phi__cfg_error(ground, s->node, PHI_NOT_FOUND, "agent.profile.skills",
                        "agent \"%s\": skills: there is no skill \"%s\" in skills.directories%s%s%s",
-                       making->name, name.at, near != NULL ? "; did you mean \"" : "",
-                       near != NULL ? near : "", near != NULL ? "\"?" : "");
+                       making->name, name.at, nearest != NULL ? "; did you mean \"" : "",
+                       nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : "");
     }
     return status == PHI_NO_MEMORY ? status : PHI_OK;
 }
@@ -66550,9 +69021,9 @@ static bool phi__protected_word(phi__protected *p, phi_str word) {
     phi__buf joined;
     if (word.len == 0 || word.at[0] == '-' || phi__str_find(word, 0, "://") != SIZE_MAX)
         return true;
-    if (memchr(word.at, '/', word.len) == NULL && memchr(word.at, '.', word.len) == NULL)
+    if (phi__path_name(word).len == word.len && memchr(word.at, '.', word.len) == NULL)
         return true; /* a program in PATH, or not a file */
-    if (word.at[0] == '/') return phi__protected_resolved(p, word);
+    if (phi__path_absolute(word)) return phi__protected_resolved(p, word);
     if (!phi__protected_keep(p, word)) return false;
     if (word.at[0] == '~') return true;
     phi__buf_init(&joined, p->arena->memory);
@@ -66597,7 +69068,6 @@ static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool al
 
 PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_arena *arena,
                                               const char *const **out) {
-    size_t n;
     if (config == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     *out = NULL;
     phi__protected p = PHI_ZERO;
@@ -66605,8 +69075,7 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
     p.list = (const char **)phi__arena_zero(arena, (PHI__PROTECTED_MOST + 1) * sizeof *p.list);
     if (p.list == NULL) return PHI_NO_MEMORY;
     phi_str path = phi_str_of(phi__load_path(config));
-    for (n = path.len; n > 0 && path.at[n - 1] != '/';) n--;
-    p.directory = phi__str(path.at, n);
+    p.directory = phi__str(path.at, path.len - phi__path_name(path).len);
     if ((path.len > 0 && !phi__protected_resolved(&p, path)) ||
         !phi__protected_tree(&p, phi_config_tree(config), false, 0))
         return p.full ? PHI_TOO_BIG : PHI_NO_MEMORY;

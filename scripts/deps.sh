@@ -1,5 +1,5 @@
 #!/bin/sh
-# Looks for what the named groups need (demo test check coverage bench fuzz windows), by looking at the tools and headers
+# Looks for what the named groups need (demo test check coverage bench fuzz windows cross), by looking at the tools and headers
 # themselves. All there: silent, and no package manager is called. Else one line says what is missing and
 # what installs it: apt-get or brew; pip, into build/venv, for Python modules where that is not apt-get.
 set -eu
@@ -114,6 +114,26 @@ needs_windows() {
     need wine64 wine-stable have wineserver
     need cmake cmake have cmake
     need cargo rust have cargo
+}
+
+# Debian's cross compilers of gcc cannot be installed next to gcc-multilib, which the group check needs. clang needs the
+# other machines' linker and libraries only.
+machine() { echo 'int main(void) { return 0; }' | clang --target="$1" -static -x c - -o "$tmp/a"; }
+needs_cross() {
+    needs_demo
+    need clang llvm have clang
+    gcc_major=$(gcc -dumpversion 2>/dev/null | sed 's/\..*//')
+    for names in s390x:s390x-linux-gnu arm64:aarch64-linux-gnu armhf:arm-linux-gnueabihf; do
+        triple=${names#*:}
+        for package in "binutils-$triple" "libgcc-$gcc_major-dev-${names%:*}-cross" "libc6-dev-${names%:*}-cross"; do
+            need "$package" "$package" machine "$triple"
+        done
+    done
+    need qemu-user qemu have qemu-s390x
+    need musl-tools musl have musl-gcc
+    need cmake cmake have cmake
+    need cargo rust have cargo
+    need openssl openssl have openssl
 }
 needs_bench() {
     need g++ gcc have g++

@@ -4,9 +4,9 @@
 
 A program is an executable, or a .py file that is run with this Python; $PHI_BUILD says where scripts find programs
 (--build). Programs below the folder of --valgrind run under valgrind, and may take ten times as long. --under names an
-emulator that runs each program. The last line of the form "N passed, N failed[, N skipped]" counts; for unittest, its own closing lines do. A program that
-crashes, hangs or says nothing is one failure. One line is printed for each; what a program printed
-is shown when it failed. The last line is the sum: "N passed, N failed[, N skipped]".
+emulator that runs each program. The last line of the form "N passed, N failed[, N skipped]" counts; for unittest, its
+own closing lines do. A program that crashes, hangs or says nothing is one failure. One line is printed for each; what
+a program printed is shown when it failed. The last line is the sum: "N passed, N failed[, N skipped]".
 """
 import argparse
 import concurrent.futures

@@ -6,8 +6,8 @@
    use them as this file does. Where the driver refuses, and with PHI_USE_POLL, WSAPoll is used
    instead: a turn then takes time for each socket, and pipes are looked at every few milliseconds.
 
-   The memory of an operation must stay until its packet has come out of the port. So what is
-   forgotten or closed before is only marked, and freed with its packet. */
+   The memory of an operation must stay until its packet has come out of the port. So a socket that
+   is forgotten before, or a pipe that is closed before, is marked and freed with its packet. */
 #include "io/os_in.h"
 #include "io/poller_in.h"
 
@@ -43,9 +43,8 @@ typedef struct phi__afd_info {
     LONG status;
 } phi__afd_info;
 
-typedef LONG(NTAPI *phi__nt_create_fn)(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *,
-                                       IO_STATUS_BLOCK *, LARGE_INTEGER *, ULONG, ULONG, ULONG,
-                                       ULONG, void *, ULONG);
+typedef LONG(NTAPI *phi__afd_open_fn)(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, IO_STATUS_BLOCK *,
+                                      LARGE_INTEGER *, ULONG, ULONG, ULONG, ULONG, void *, ULONG);
 typedef LONG(NTAPI *phi__nt_control_fn)(HANDLE, HANDLE, void *, void *, IO_STATUS_BLOCK *, ULONG,
                                         void *, ULONG, void *, ULONG);
 typedef LONG(NTAPI *phi__nt_cancel_fn)(HANDLE, IO_STATUS_BLOCK *, IO_STATUS_BLOCK *);
@@ -132,7 +131,7 @@ static bool phi__afd_open(phi__poller *poller) {
     UNICODE_STRING name;
     OBJECT_ATTRIBUTES about = PHI_ZERO;
     IO_STATUS_BLOCK status = PHI_ZERO;
-    phi__nt_create_fn create;
+    phi__afd_open_fn create;
     phi__nt_find("NtCreateFile", &create, sizeof create);
     phi__nt_find("NtDeviceIoControlFile", &poller->control, sizeof poller->control);
     phi__nt_find("NtCancelIoFileEx", &poller->cancel, sizeof poller->cancel);
@@ -590,7 +589,8 @@ PHI__FN intptr_t phi__poller_fd(const phi__poller *poller) {
 }
 
 /* Ends all operations, and takes their packets, which come at once: a tenth of a second is a
-   guard. What has none by then is not given back, because the system may still write into it. */
+   guard. The memory of an operation without a packet is not given back, because the system may
+   still write into it. */
 PHI__FN void phi__poller_free(phi__poller *poller) {
     phi__poller_event out[PHI__POLLER_BATCH];
     if (poller == NULL) return;

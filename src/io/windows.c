@@ -43,8 +43,29 @@ PHI__FN size_t phi__narrow(const wchar_t *wide, size_t len, char *out, size_t si
 }
 
 #if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES) || !defined(PHI_NO_LISTEN)
+/* Returns the words of POSIX for errors that both systems have, so that models and tests see the
+   same message everywhere. Windows answers in the language of its user. NULL: another error. */
+static const char *phi__os_common(int error) {
+    switch (error) {
+    case ERROR_FILE_NOT_FOUND:
+    case ERROR_PATH_NOT_FOUND: return "No such file or directory";
+    case ERROR_ACCESS_DENIED: return "Permission denied";
+    case ERROR_FILE_EXISTS:
+    case ERROR_ALREADY_EXISTS: return "File exists";
+    case ERROR_DIRECTORY: return "Not a directory";
+    case ERROR_DIR_NOT_EMPTY: return "Directory not empty";
+    case ERROR_DISK_FULL: return "No space left on device";
+    default: return NULL;
+    }
+}
+
 PHI__FN void phi__os_words(int error, char *out, size_t size) {
     wchar_t wide[256];
+    const char *common = phi__os_common(error);
+    if (common != NULL) {
+        (void)snprintf(out, size, "%s", common);
+        return;
+    }
     DWORD n = FormatMessageW(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL,
                              (DWORD)error, 0, wide, (DWORD)PHI__COUNT(wide), NULL);
     if (size == 0) return;

@@ -1,5 +1,6 @@
 /* permissions.c - a host's permissions: the rules in use, the verdict on a call, and the hook. */
 #include "permissions/permissions_in.h"
+#include "system/system_in.h"
 #include "tools/tools_in.h"
 
 #include <stdio.h>
@@ -98,6 +99,11 @@
         PHI__MODE_PLAIN("node|npm|python|python3|gcc|clang|make|cmake --version"),                 \
         PHI__MODE_PLAIN("exit *"), PHI__MODE_KNOWN("test|[[] *", "-v -R"),                         \
         PHI__MODE_READS("ls|cat|head|tail|wc|nl|tac|stat|du|cmp|comm|cut|tr *", NULL),             \
+        PHI__MODE_READS("Get-ChildItem|Get-Item|Test-Path|Resolve-Path *", NULL),                  \
+        PHI__MODE_READS("Get-Content|Get-FileHash|Select-String *", NULL),                         \
+        PHI__MODE_PLAIN("Get-Location|Get-Date|Write-Output|Write-Host *"),                        \
+        PHI__MODE_PLAIN("Select-Object|Sort-Object|Measure-Object|Get-Unique *"),                  \
+        PHI__MODE_PLAIN("Format-Table|Format-List|Out-String *"),                                  \
         PHI__MODE_READS("rev|column|paste|fold|realpath|readlink|od|hexdump *", NULL),             \
         PHI__MODE_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                       \
         PHI__MODE_READS("diff *", "-l --paginate --fr* --to*"),                                    \
@@ -400,7 +406,11 @@ static phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scra
         !phi_json_is(phi_json_get(root, "command"), PHI_JSON_STRING))
         return phi__check_part_now(&checking, false);
     phi__shell shell;
-    status = phi__wrap_parse(scratch, phi_json_str(phi_json_get(root, "command"), ""), &shell);
+    phi_str line = phi_json_str(phi_json_get(root, "command"), "");
+    bool powershell = permissions->powershell_tools != NULL &&
+                      phi__among(tool_name, permissions->powershell_tools);
+    status =
+        powershell ? phi__ps_parse(scratch, line, &shell) : phi__wrap_parse(scratch, line, &shell);
     checking.subject.shell = &shell;
     if (status == PHI_OK) status = phi__check_commands(&checking, &shell);
     if (status != PHI_OK || shell.unknown == NULL) return status;
@@ -924,12 +934,20 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     p->workspace = desc.workspace;
     p->home = desc.home;
     p->shell_tools = desc.shell_tools != NULL ? desc.shell_tools : "bash";
+    p->powershell_tools = desc.powershell_tools;
+#ifndef PHI_NO_PROCESS
+    phi__shell_program program;
+    phi__shell_find(&program);
+    if (desc.powershell_tools == NULL && program.powershell) p->powershell_tools = p->shell_tools;
+#endif
     p->ask_fn = desc.ask_fn;
     p->hook_fn = desc.hook_fn;
     p->user_data = desc.user_data;
     if (desc.rules == NULL) desc.rules = phi_permissions_mode(PHI_PERMISSION_MODE_DEFAULT);
     if (!phi__keep_text(&p->arena, &p->workspace) || !phi__keep_text(&p->arena, &p->home) ||
-        !phi__keep_text(&p->arena, &p->shell_tools) || !phi__perm_guard(p, desc.protected_paths) ||
+        !phi__keep_text(&p->arena, &p->shell_tools) ||
+        !phi__keep_text(&p->arena, &p->powershell_tools) ||
+        !phi__perm_guard(p, desc.protected_paths) ||
         phi__perm_use(p, desc.rules, p->guards, p->guard_count) != PHI_OK) {
         phi_permissions_free(p);
         return phi__perm_refuse(error, PHI_NO_MEMORY, "no memory");

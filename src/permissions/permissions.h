@@ -117,6 +117,11 @@ typedef struct phi_permissions_desc {
     /* absolute path; copied (default: unknown, so only "~" means the home directory) */
     const char *home;
     const char *shell_tools; /* a pattern of names; copied (default "bash") */
+    /* A pattern of those shell_tools whose lines are PowerShell; copied. A line of plain commands
+       (Get-ChildItem src, Get-Content a.txt | Select-Object -First 5) is judged by the rules on its
+       commands, each under its full name. All other lines cannot be read with certainty (default:
+       all of shell_tools if the tool `bash` runs PowerShell here, else none) */
+    const char *powershell_tools;
     /* The host's scripts and configuration. Even if a rule allows the call, phi asks before such a
        file is written, and before a command copies, moves or removes such a file or a directory
        that contains one. Relative paths are in the workspace. NULL-ended; copied (default: none) */

@@ -15,7 +15,7 @@ struct phi_permissions {
     phi_permission_rules rules;
     phi_permission_rule guards[PHI__CHECK_GUARDS]; /* rules on protected paths, after all others */
     size_t guard_count;
-    const char *workspace, *home, *shell_tools;
+    const char *workspace, *home, *shell_tools, *powershell_tools;
     phi_hook_fn ask_fn, hook_fn;
     void *user_data;
     phi__buf why;

@@ -133,6 +133,10 @@ typedef struct phi__shell {
 /* Parses a line into `out`. The words point into the arena. Returns PHI_OK or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *out);
 
+/* Fills `out` with the commands of a line of PowerShell, if all of them are plain commands that
+   read: see powershell.c. Else `unknown` is set, and the list is empty. PHI_OK or PHI_NO_MEMORY. */
+PHI__FN phi_status phi__ps_parse(phi_arena *arena, phi_str line, phi__shell *out);
+
 /* ---- between the files of the parser ---- */
 
 /* Adds the commands of a line to `out`. `around` is the command that runs the line; NULL: none. */

@@ -496,7 +496,7 @@ static int phi__exact_way_enter(phi__way *way, phi_str name) {
     return 0;
 }
 
-static int phi__exact_way_begin(phi__way *way) {
+static int phi__way_root(phi__way *way) {
     char root[PHI__PATH_BYTES];
     size_t n = phi__windows_root(way->path);
     if (strlen(way->path) < n || n >= sizeof root) return PHI__PATH_RELATIVE;
@@ -510,7 +510,7 @@ static int phi__exact_way_begin(phi__way *way) {
 }
 
 PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words *words) {
-    int error = way->open ? 0 : phi__exact_way_begin(way);
+    int error = way->open ? 0 : phi__way_root(way);
     while (error == 0) {
         const char *part = way->path + way->at, *slash = strchr(part, '/');
         if (slash == NULL) return PHI_OK;

@@ -36,12 +36,13 @@ TEST(zero_bytes_give_a_pointer) {
     phi_arena_free(&arena);
 }
 
+/* What malloc aligns to, which is what any type needs: 16 bytes, but 8 on most 32-bit machines. */
 TEST(memory_is_aligned_for_any_type) {
     size_t i;
     setup(0, 64);
     for (i = 0; i < 400; i++) {
         char *at = (char *)phi_arena_alloc(&arena, i % 37);
-        if (!CHECK(at != NULL) || !CHECK((uintptr_t)at % 16 == 0)) break;
+        if (!CHECK(at != NULL) || !CHECK((uintptr_t)at % (2 * sizeof(void *)) == 0)) break;
         memset(at, 1, i % 37);
         if (!CHECK(phi__arena_bytes(&arena, 3) != NULL)) break;
     }
@@ -105,7 +106,8 @@ TEST(a_big_request_gets_a_block_of_its_own_size) {
     memset(big, 7, 1000000);
     CHECK_EQ_INT(test_alloc_live_blocks(), 2);
     CHECK_EQ_INT(test_alloc_live_bytes(), 2048 + 1000000 + 16);
-    CHECK((char *)phi_arena_alloc(&arena, 8) == small + 16);
+    big = (char *)phi_arena_alloc(&arena, 8);
+    CHECK(big == small + 16 || (sizeof(void *) == 4 && big == small + 8));
     phi_arena_free(&arena);
 }
 

@@ -176,6 +176,14 @@ class Amalgamate(unittest.TestCase):
         done = self.compile((late + '#include "phi.h"\n') % "phi_json.h")
         self.assertIn("a system header was included before", done.stderr)
 
+    def test_files_have_64_bit_numbers_on_32_bit_systems(self):
+        if self.compile("#include <sys/types.h>\n", "-m32").returncode != 0:
+            self.skipTest("gcc has no -m32 here (gcc-multilib)")
+        self.made()
+        wide = "typedef char wide[sizeof(off_t) == 8 ? 1 : -1];\n"
+        for header in HEADERS:
+            self.compiles('#define PHI_IMPLEMENTATION\n#include "%s"\n#include <sys/types.h>\n%s' % (header, wide), "-m32")
+
     def test_the_licence_stands_at_the_end(self):
         self.made()
         for header in HEADERS:

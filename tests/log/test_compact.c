@@ -532,12 +532,18 @@ static uint32_t some_flags(void) { return chance(12) == 0 ? PHI_ENTRY_DURABLE : 
 static void some_turn(const char *loop, uint32_t turn) {
     char text[400], id[16];
     uint32_t n = chance(3), first = next_id, i;
-    if (turn == 0 || chance(6) == 0) say(PHI_ROLE_USER, loop, turn, some_text(text), some_flags());
-    calls(loop, turn, chance(3) > 0 ? some_text(text) : NULL, n, some_flags());
+    uint32_t flags; /* chosen first, so that every compiler makes the same history */
+    if (turn == 0 || chance(6) == 0) {
+        flags = some_flags();
+        say(PHI_ROLE_USER, loop, turn, some_text(text), flags);
+    }
+    flags = some_flags();
+    calls(loop, turn, chance(3) > 0 ? some_text(text) : NULL, n, flags);
     for (i = 0; i < n; i++) {
         (void)snprintf(id, sizeof id, "id_%u", (unsigned)(first + i));
         if (chance(10) == 0) say(PHI_ROLE_USER, loop, turn, some_text(text), 0);
-        result(loop, turn, id, lines_of(chance(30)), some_flags());
+        flags = some_flags();
+        result(loop, turn, id, lines_of(chance(30)), flags);
     }
 }
 
@@ -546,13 +552,16 @@ static void some_history(void) {
     uint32_t runs = 1 + chance(6), r, t, turns;
     for (r = 0; r < runs; r++) {
         turns = 1 + chance(9);
-        for (t = 0; t < turns; t++)
-            some_turn(chance(30) == 0 ? "" : loops[r], r > 0 && chance(9) == 0 ? t + 1 : t);
+        for (t = 0; t < turns; t++) {
+            uint32_t turn = r > 0 && chance(9) == 0 ? t + 1 : t;
+            some_turn(chance(30) == 0 ? "" : loops[r], turn);
+        }
     }
 }
 
 static phi_compaction_config some_config(void) {
-    phi_compaction_config c = config_of(chance(4), 1 + chance(6));
+    uint32_t recent = 1 + chance(6);
+    phi_compaction_config c = config_of(chance(4), recent);
     c.scope = chance(3) == 0 ? PHI_COMPACTION_TOKENS : PHI_COMPACTION_RUNS;
     c.scope_runs = 1 + chance(4);
     c.scope_tokens = 1 + chance(600);

@@ -262,7 +262,7 @@ static void check_file(const phi_message *m, const char *want) {
     CHECK(strncmp(path, directory, strlen(directory)) == 0);
     CHECK(strlen(path) >= strlen(directory) + strlen("/phi-.txt") + 32);
     REQUIRE(stat(path, &info) == 0);
-    CHECK_EQ_INT(info.st_mode & 0777, 0600);
+    CHECK_EQ_INT(info.st_mode & 0777, TEST_OWNER_MODE);
     content = test_read_file(path, &n);
     if (content != NULL) CHECK(n == strlen(want) && memcmp(content, want, n) == 0);
     free(content);

@@ -799,7 +799,9 @@ static phi_runtime *net_start(const char *status, const char *body, size_t len, 
     CHECK(loopback_open(&net.server, net_answer));
     (void)snprintf(url, 64, "http://127.0.0.1:%d/p", net.server.port);
     desc.allocator = allocator;
-    return phi_runtime_new(&desc);
+    phi_runtime *rt = phi_runtime_new(&desc);
+    if (rt == NULL) loopback_close(&net.server);
+    return rt;
 }
 
 static void net_run(phi_runtime *rt, const got *g) {
@@ -826,6 +828,7 @@ TEST(over_the_network_pieces_arrive_whole) {
     phi_str pieces[2];
     phi_runtime *rt = net_start("200 OK", "fine", 4, url);
     phi__fetch_desc desc;
+    REQUIRE(rt != NULL);
     memset(&g, 0, sizeof g);
     for (i = 0; i < sizeof big; i++) big[i] = (char)(i * 7 + i / 255);
     desc = got_desc(&g, rt, url);
@@ -851,6 +854,7 @@ TEST(a_redirect_is_an_answer_and_is_not_followed) {
     char url[64];
     got g;
     phi_runtime *rt = net_start("302 Found\r\nLocation: http://127.0.0.1:1/other", "", 0, url);
+    REQUIRE(rt != NULL);
     memset(&g, 0, sizeof g);
     got_open(&g, rt, url);
     net_run(rt, &g);
@@ -865,6 +869,7 @@ TEST(an_answer_that_is_cut_is_no_whole_one) {
     char url[64];
     got g;
     phi_runtime *rt = net_start("200 OK", "half", 4, url);
+    REQUIRE(rt != NULL);
     memset(&g, 0, sizeof g);
     net.promised = 8;
     net.cuts = true;
@@ -887,6 +892,8 @@ TEST(eight_megabytes_pass_through_a_small_buffer) {
     if (big == NULL) abort();
     for (i = 0; i < BIG; i++) big[i] = (char)(i * 31 + i / 777);
     rt = net_start("200 OK", big, BIG, url);
+    if (rt == NULL) free(big);
+    REQUIRE(rt != NULL);
     memset(&g, 0, sizeof g);
     got_open(&g, rt, url);
     net_run(rt, &g);

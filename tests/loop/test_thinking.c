@@ -124,7 +124,8 @@ static void foresee(thinker *t) {
     phi_memory memory;
     phi_arena arena;
     char again[sizeof t->foreseen];
-    size_t sent = rig_requests(t->r), entries = phi_thread_count(phi_agent_thread(t->agent));
+    size_t sent = rig_requests(t->r);
+    uint64_t entries = phi_thread_count(phi_agent_thread(t->agent));
     phi_status status;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);

@@ -318,7 +318,8 @@ TEST(a_long_answer_is_whole_in_a_file_where_there_is_a_directory) {
             end = strchr(path, ']');
             if (end != NULL) *end = '\0';
             CHECK(strstr(path, ".csv") != NULL);
-            CHECK(stat(path, &info) == 0 && (info.st_mode & 077) == 0); /* its owner's alone */
+            CHECK(stat(path, &info) == 0 &&
+                  (info.st_mode & 0777) == TEST_OWNER_MODE); /* its owner's alone */
             whole = test_read_file(path, &len);
             CHECK_EQ_INT(len, sizes[k]);
             CHECK(whole != NULL && memcmp(whole, body, sizes[k]) == 0);

@@ -197,7 +197,7 @@ TEST(a_file_of_an_answer_is_for_its_owner_alone_and_its_beginning_is_shown) {
         if (CHECK(path != NULL)) {
             path[strlen(path) - 1] = '\0';
             CHECK(stat(path + 8, &info) == 0);
-            CHECK_EQ_INT(info.st_mode & 0777, 0600);
+            CHECK_EQ_INT(info.st_mode & 0777, TEST_OWNER_MODE);
             CHECK_EQ_INT(info.st_size, sizeof body - 1);
         }
     }

@@ -5,6 +5,14 @@
 #include "permissions/permissions.h"
 #include "permissions/permissions_in.h"
 
+/* Lines are those of bash on every system, unless desc names tools of PowerShell. */
+static inline phi_permissions *permit_new(const phi_permissions_desc *desc,
+                                          phi_parse_error *error) {
+    phi_permissions_desc bash = *desc;
+    if (bash.powershell_tools == NULL) bash.powershell_tools = "";
+    return phi_permissions_new(&bash, error);
+}
+
 static inline phi_permission_call permit_call(phi_str source, phi_str tool, phi_str arguments) {
     phi_permission_call call = PHI_ZERO;
     call.source = source;

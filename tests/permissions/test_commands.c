@@ -41,7 +41,7 @@ static void check_line(phi_permissions *permissions, const char *line, size_t le
     phi__buf_free(&arguments);
 }
 
-static int check_table(const char *file, phi_permission_mode mode) {
+static int check_table(const char *file, phi_permission_mode mode, const char *powershell) {
     char *table = test_read_file(file, NULL), *at = table;
     phi_permissions_desc desc;
     phi_permissions *permissions;
@@ -52,7 +52,8 @@ static int check_table(const char *file, phi_permission_mode mode) {
     desc.rules = phi_permissions_mode(mode);
     desc.workspace = "/made/project";
     desc.home = "/home/ada";
-    permissions = phi_permissions_new(&desc, NULL);
+    desc.powershell_tools = powershell;
+    permissions = permit_new(&desc, NULL);
     if (!CHECK(permissions != NULL)) return 0;
     while (*at != '\0') {
         size_t len = strcspn(at, "\n");
@@ -69,15 +70,97 @@ static int check_table(const char *file, phi_permission_mode mode) {
 }
 
 TEST(each_line_of_the_table_has_its_verdict) {
-    CHECK(check_table("tests/permissions/commands.txt", PHI_PERMISSION_MODE_DEFAULT) >= 600);
+    CHECK(check_table("tests/permissions/commands.txt", PHI_PERMISSION_MODE_DEFAULT, NULL) >= 600);
+}
+
+TEST(each_line_of_powershell_has_its_verdict) {
+    CHECK(check_table("tests/permissions/powershell.txt", PHI_PERMISSION_MODE_DEFAULT, "bash|x") >=
+          180);
 }
 
 TEST(each_line_of_the_table_of_edits_has_its_verdict) {
-    CHECK(check_table("tests/permissions/edits.txt", PHI_PERMISSION_MODE_ACCEPT_EDITS) >= 80);
+    CHECK(check_table("tests/permissions/edits.txt", PHI_PERMISSION_MODE_ACCEPT_EDITS, NULL) >= 80);
 }
 
 TEST(each_line_of_the_table_of_all_has_its_verdict) {
-    CHECK(check_table("tests/permissions/all.txt", PHI_PERMISSION_MODE_ALL) >= 560);
+    CHECK(check_table("tests/permissions/all.txt", PHI_PERMISSION_MODE_ALL, NULL) >= 560);
+}
+
+/* Makes permissions of a mode for lines of PowerShell. */
+static phi_permissions *for_powershell(phi_permission_mode mode) {
+    phi_permissions_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.allocator = test_allocator();
+    desc.rules = phi_permissions_mode(mode);
+    desc.powershell_tools = "bash";
+    return permit_new(&desc, NULL);
+}
+
+TEST(each_mode_asks_about_powershell_that_it_cannot_read_but_for_the_mode_that_denies) {
+    static const phi_permission_mode modes[] = {
+        PHI_PERMISSION_MODE_DEFAULT, PHI_PERMISSION_MODE_PLAN, PHI_PERMISSION_MODE_ACCEPT_EDITS,
+        PHI_PERMISSION_MODE_ALL};
+    static const char *const lines[] = {"{\"command\":\"Remove-Item x\"}",
+                                        "{\"command\":\"ls | % { $_ }\"}",
+                                        "{\"command\":\"mkdir x\"}"};
+    for (size_t i = 0; i < PHI__COUNT(modes); i++) {
+        phi_permissions *permissions = for_powershell(modes[i]);
+        phi_permission want =
+            modes[i] == PHI_PERMISSION_MODE_PLAN ? PHI_PERMISSION_DENY : PHI_PERMISSION_ASK;
+        REQUIRE(permissions != NULL);
+        for (size_t k = 0; k < PHI__COUNT(lines); k++)
+            CHECK_EQ_INT(permit_check(permissions, PHI__LIT("bash"), phi_str_of(lines[k]), NULL),
+                         want);
+        CHECK_EQ_INT(permit_check(permissions, PHI__LIT("bash"),
+                                  PHI__LIT("{\"command\":\"gci src\"}"), NULL),
+                     PHI_PERMISSION_ALLOW);
+        phi_permissions_free(permissions);
+    }
+}
+
+TEST(a_line_of_powershell_is_named_in_full_and_its_reason_says_what_it_is) {
+    phi_permissions *permissions = for_powershell(PHI_PERMISSION_MODE_DEFAULT);
+    phi_permission_rules rules;
+    phi_memory memory;
+    phi_arena arena;
+    phi_str why;
+    REQUIRE(permissions != NULL);
+    (void)permit_check(permissions, PHI__LIT("bash"), PHI__LIT("{\"command\":\"cat .\\\\.env\"}"),
+                       &why);
+    CHECK_STR(why, "to be approved: `Get-Content ./.env`: it may hold secrets");
+    (void)permit_check(permissions, PHI__LIT("bash"), PHI__LIT("{\"command\":\"rm x\"}"), &why);
+    CHECK_STR(why, "to be approved: a command line that cannot be read with certainty (PowerShell, "
+                   "and more than plain commands that read): no rule allows it");
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(permit_always(permissions, PHI__LIT("bash"), PHI__LIT("{\"command\":\"rm x\"}"),
+                               PHI_PERMISSION_SCOPE_EXACT, &arena, &rules, NULL),
+                 PHI_REJECTED);
+    CHECK_EQ_INT(permit_always(permissions, PHI__LIT("bash"),
+                               PHI__LIT("{\"command\":\"git fetch origin\"}"),
+                               PHI_PERMISSION_SCOPE_EXACT, &arena, &rules, NULL),
+                 PHI_OK);
+    if (CHECK_EQ_INT(rules.count, 1)) CHECK_EQ_STR(rules.rules[0].command, "git fetch origin");
+    phi_arena_free(&arena);
+    phi_permissions_free(permissions);
+}
+
+TEST(reading_powershell_survives_every_failed_allocation) {
+    phi_permissions *permissions = for_powershell(PHI_PERMISSION_MODE_DEFAULT);
+    bool tripped = true;
+    int n;
+    REQUIRE(permissions != NULL);
+    for (n = 0; tripped && n < 500; n++) {
+        test_alloc_fail_at(n);
+        phi_permission got =
+            permit_check(permissions, PHI__LIT("bash"),
+                         PHI__LIT("{\"command\":\"ls src | select Name; git log -n 3\"}"), NULL);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK(got == PHI_PERMISSION_ALLOW || (tripped && got == PHI_PERMISSION_ASK));
+    }
+    CHECK(!tripped);
+    phi_permissions_free(permissions);
 }
 
 /* The verdict on a line where one rule is about pushes, and all else has the verdict `otherwise`. */
@@ -102,7 +185,7 @@ static phi_permission of_pushes(phi_permission verdict, phi_permission otherwise
     desc.rules = &rules;
     phi_memory_init(&memory, NULL, 0);
     phi__buf_init(&text, &memory);
-    permissions = phi_permissions_new(&desc, NULL);
+    permissions = permit_new(&desc, NULL);
     arguments_of(&text, line, strlen(line));
     got = permit_check(permissions, PHI__LIT("bash"), phi__buf_str(&text), NULL);
     phi__buf_free(&text);
@@ -190,7 +273,7 @@ static phi_permission after(phi_permission_scope scope, const char *line, size_t
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     phi__buf_init(&text, &memory);
-    permissions = phi_permissions_new(&desc, NULL);
+    permissions = permit_new(&desc, NULL);
     arguments_of(&text, line, len);
     *made = permit_always(permissions, PHI__LIT("bash"), phi__buf_str(&text), scope, &arena, &rules,
                           NULL) == PHI_OK;
@@ -277,7 +360,7 @@ TEST(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets) {
     memset(&desc, 0, sizeof desc);
     desc.workspace = "/made/project";
     desc.home = "/home/ada";
-    permissions = phi_permissions_new(&desc, NULL);
+    permissions = permit_new(&desc, NULL);
     for (i = 0; i < PHI__COUNT(asked); i++)
         CHECK_EQ_INT(permit_check(permissions, PHI__LIT("search"), phi_str_of(asked[i]), NULL),
                      PHI_PERMISSION_ASK);
@@ -287,10 +370,15 @@ TEST(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets) {
     phi_permissions_free(permissions);
 }
 
-TEST_MAIN(TEST_ENTRY(each_line_of_the_table_has_its_verdict),
-          TEST_ENTRY(each_line_of_the_table_of_edits_has_its_verdict),
-          TEST_ENTRY(each_line_of_the_table_of_all_has_its_verdict),
-          TEST_ENTRY(a_rule_that_denies_a_command_finds_it_behind_options_and_programs),
-          TEST_ENTRY(what_always_proposes_allows_no_line_that_was_not_seen),
-          TEST_ENTRY(what_always_proposes_allows_its_own_line),
-          TEST_ENTRY(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets))
+TEST_MAIN(
+    TEST_ENTRY(each_line_of_the_table_has_its_verdict),
+    TEST_ENTRY(each_line_of_the_table_of_edits_has_its_verdict),
+    TEST_ENTRY(each_line_of_the_table_of_all_has_its_verdict),
+    TEST_ENTRY(each_line_of_powershell_has_its_verdict),
+    TEST_ENTRY(each_mode_asks_about_powershell_that_it_cannot_read_but_for_the_mode_that_denies),
+    TEST_ENTRY(a_line_of_powershell_is_named_in_full_and_its_reason_says_what_it_is),
+    TEST_ENTRY(reading_powershell_survives_every_failed_allocation),
+    TEST_ENTRY(a_rule_that_denies_a_command_finds_it_behind_options_and_programs),
+    TEST_ENTRY(what_always_proposes_allows_no_line_that_was_not_seen),
+    TEST_ENTRY(what_always_proposes_allows_its_own_line),
+    TEST_ENTRY(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets))

@@ -16,7 +16,7 @@ static phi_permissions *make(const phi_permission_rules *rules) {
     desc.rules = rules;
     desc.workspace = "/made/project";
     desc.home = "/home/ada";
-    p = phi_permissions_new(&desc, NULL);
+    p = permit_new(&desc, NULL);
     CHECK(p != NULL);
     return p;
 }
@@ -199,7 +199,7 @@ TEST(files_that_the_host_runs_are_written_only_after_a_question_in_every_mode) {
     desc.allocator = test_allocator();
     desc.workspace = "/made/project";
     desc.protected_paths = paths;
-    p = phi_permissions_new(&desc, NULL);
+    p = permit_new(&desc, NULL);
     REQUIRE(p != NULL);
     for (m = 0; m < PHI__COUNT(modes); m++) {
         CHECK_EQ_INT(phi_permissions_set(p, phi_permissions_mode(modes[m])), PHI_OK);
@@ -337,7 +337,7 @@ TEST(without_a_workspace_what_climbs_out_of_it_is_outside) {
     phi_permissions *p;
     memset(&desc, 0, sizeof desc);
     desc.allocator = test_allocator();
-    p = phi_permissions_new(&desc, NULL);
+    p = permit_new(&desc, NULL);
     CHECK_EQ_INT(check(p, "read_file", "{\"path\":\"a/b\"}"), ALLOW);
     CHECK_EQ_INT(check(p, "read_file", "{\"path\":\"a/../..\"}"), ASK);
     CHECK_EQ_INT(check(p, "read_file", "{\"path\":\"../x/../..\"}"), ASK);
@@ -347,15 +347,15 @@ TEST(without_a_workspace_what_climbs_out_of_it_is_outside) {
     desc.workspace = "relative";
     {
         phi_parse_error error;
-        CHECK(phi_permissions_new(&desc, &error) == NULL);
+        CHECK(permit_new(&desc, &error) == NULL);
         CHECK_EQ_INT(error.status, PHI_BAD_ARG);
         CHECK_EQ_STR(error.message, "workspace: expected an absolute path");
         desc.workspace = NULL;
         desc.home = "relative";
-        CHECK(phi_permissions_new(&desc, &error) == NULL);
+        CHECK(permit_new(&desc, &error) == NULL);
         CHECK_EQ_STR(error.message, "home: expected an absolute path");
         desc.home = NULL;
-        p = phi_permissions_new(&desc, NULL);
+        p = permit_new(&desc, NULL);
         CHECK(p != NULL);
         phi_permissions_free(p);
     }
@@ -989,7 +989,7 @@ static void begin(world *w, phi_permission_mode mode, bool person) {
     if (person) how.ask_fn = ask_fn;
     how.hook_fn = next_fn;
     how.user_data = w;
-    w->p = phi_permissions_new(&how, NULL);
+    w->p = permit_new(&how, NULL);
     tool.needs_approval = true;
     tool.source = "files";
     desc.tools = &tool;
@@ -1017,7 +1017,7 @@ TEST(rules_for_tools_answer_no_question_from_outside) {
     memset(&how, 0, sizeof how);
     memset(&hook, 0, sizeof hook);
     how.allocator = test_allocator();
-    p = phi_permissions_new(&how, NULL);
+    p = permit_new(&how, NULL);
     hook.point = PHI_HOOK_QUESTION;
     CHECK_EQ_INT(phi_permissions_hook(p, &hook), PHI_DENY);
     hook.point = PHI_HOOK_BEFORE_TURN;
@@ -1210,7 +1210,7 @@ TEST(every_allocation_may_fail) {
         phi_memory_init(&memory, &allocator, 0);
         phi_arena_init(&arena, &memory, 0);
         test_alloc_fail_at(n);
-        p = phi_permissions_new(&desc, NULL);
+        p = permit_new(&desc, NULL);
         if (p != NULL) {
             CHECK(check(p, "bash", busy) != ALLOW);
             CHECK(check(p, "bash", "{\"command\":\"rm -rf / ; echo $(ls)\"}") != ALLOW);

@@ -80,7 +80,7 @@ TEST(a_document_is_a_file_of_its_own_bytes_where_they_tell_the_agent) {
     file_check(&r, "b.json", "{\"phi_agent_id\":\"smith\"}\n{\"n\":1}");
     CHECK_EQ_INT(store_save(&r, "c", NULL, "{\"n\":1}"), PHI_OK);
     file_check(&r, "c.json", "{\"n\":1}");
-    CHECK(stat(file_in(&r, "c.json"), &info) == 0 && (info.st_mode & 0777) == 0600);
+    CHECK(stat(file_in(&r, "c.json"), &info) == 0 && (info.st_mode & 0777) == TEST_OWNER_MODE);
     CHECK_EQ_INT(file_count(&r), 6); /* with their locks; no temporary file */
     store_end(&r);
 }

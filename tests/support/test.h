@@ -88,6 +88,13 @@ char *test_fixture(const char *path, size_t *len);
 /* A new empty directory for this test, under build/; it and all in it are removed afterwards. */
 bool test_temp_dir(char *out, size_t cap);
 
+/* The mode of a file made for its owner only. Windows has no such bits: its folder protects it. */
+#ifdef _WIN32
+#define TEST_OWNER_MODE 0666
+#else
+#define TEST_OWNER_MODE 0600
+#endif
+
 /* A small random generator for properties: same state, same numbers. */
 uint32_t test_random(uint32_t *state);
 

@@ -1,5 +1,8 @@
 /* test_paths_windows.c - paths of Windows: as text, on every system; and on a disk of Windows, where
    no path leads out of an allowed directory. */
+#ifndef PHI__TESTED
+#define PHI__TESTED 1 /* the text functions of Windows are in builds of tests alone */
+#endif
 #include "io/os_in.h"
 #include "support/test.h"
 #include "system/files_in.h"
@@ -30,41 +33,41 @@ typedef struct row {
     "nn"                                                                                           \
     "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
 
-/* The base is C:/work/room. */
+/* The base is C:/ws/room. */
 static const row rows[] = {
     /* relative paths, and all spellings of dots and slashes */
-    {"a.txt", "C:/work/room/a.txt"},
-    {"dir/a.txt", "C:/work/room/dir/a.txt"},
-    {"dir\\a.txt", "C:/work/room/dir/a.txt"},
-    {"dir/sub\\a.txt", "C:/work/room/dir/sub/a.txt"},
-    {".", "C:/work/room"},
-    {"./", "C:/work/room"},
-    {".\\.\\a", "C:/work/room/a"},
-    {"dir//a\\\\b", "C:/work/room/dir/a/b"},
-    {"dir/", "C:/work/room/dir"},
-    {"dir\\", "C:/work/room/dir"},
-    {"..", "C:/work"},
-    {"..\\", "C:/work"},
+    {"a.txt", "C:/ws/room/a.txt"},
+    {"dir/a.txt", "C:/ws/room/dir/a.txt"},
+    {"dir\\a.txt", "C:/ws/room/dir/a.txt"},
+    {"dir/sub\\a.txt", "C:/ws/room/dir/sub/a.txt"},
+    {".", "C:/ws/room"},
+    {"./", "C:/ws/room"},
+    {".\\.\\a", "C:/ws/room/a"},
+    {"dir//a\\\\b", "C:/ws/room/dir/a/b"},
+    {"dir/", "C:/ws/room/dir"},
+    {"dir\\", "C:/ws/room/dir"},
+    {"..", "C:/ws"},
+    {"..\\", "C:/ws"},
     {"../..", "C:/"},
     {"../../../../..", "C:/"},
-    {"dir/../a", "C:/work/room/a"},
-    {"dir\\..\\..\\a", "C:/work/a"},
-    {"dir/..\\../a", "C:/work/a"},
-    {"..\\room\\a", "C:/work/room/a"},
-    {"..\\roomy\\a", "C:/work/roomy/a"},
+    {"dir/../a", "C:/ws/room/a"},
+    {"dir\\..\\..\\a", "C:/ws/a"},
+    {"dir/..\\../a", "C:/ws/a"},
+    {"..\\room\\a", "C:/ws/room/a"},
+    {"..\\roomy\\a", "C:/ws/roomy/a"},
     {"a/.../b", TAIL},
     {"...", TAIL},
     {".. /secret", TAIL},
     {".. ", TAIL},
     {". ./a", TAIL},
     {"....\\a", TAIL},
-    {".git/config", "C:/work/room/.git/config"},
-    {"..a", "C:/work/room/..a"},
-    {" a", "C:/work/room/ a"},
-    {"a b.txt", "C:/work/room/a b.txt"},
-    {"\xC3\xA4\xE2\x82\xAC.txt", "C:/work/room/\xC3\xA4\xE2\x82\xAC.txt"},
-    {"\xF0\x9F\x99\x82", "C:/work/room/\xF0\x9F\x99\x82"},
-    {"\xEF\xBC\x8E\xEF\xBC\x8E/a", "C:/work/room/\xEF\xBC\x8E\xEF\xBC\x8E/a"}, /* wide dots */
+    {".git/config", "C:/ws/room/.git/config"},
+    {"..a", "C:/ws/room/..a"},
+    {" a", "C:/ws/room/ a"},
+    {"a b.txt", "C:/ws/room/a b.txt"},
+    {"\xC3\xA4\xE2\x82\xAC.txt", "C:/ws/room/\xC3\xA4\xE2\x82\xAC.txt"},
+    {"\xF0\x9F\x99\x82", "C:/ws/room/\xF0\x9F\x99\x82"},
+    {"\xEF\xBC\x8E\xEF\xBC\x8E/a", "C:/ws/room/\xEF\xBC\x8E\xEF\xBC\x8E/a"}, /* wide dots */
     /* drives */
     {"C:/a", "C:/a"},
     {"c:\\a\\b", "C:/a/b"},
@@ -140,10 +143,10 @@ static const row rows[] = {
     {"C:/NUL", DEVICE},
     {"NUL:", STREAM},
     {"com1:", STREAM},
-    {"COM10", "C:/work/room/COM10"},
-    {"COM", "C:/work/room/COM"},
-    {"console.txt", "C:/work/room/console.txt"},
-    {"nul_.txt", "C:/work/room/nul_.txt"},
+    {"COM10", "C:/ws/room/COM10"},
+    {"COM", "C:/ws/room/COM"},
+    {"console.txt", "C:/ws/room/console.txt"},
+    {"nul_.txt", "C:/ws/room/nul_.txt"},
     /* dots and blanks at the end, which Windows drops */
     {"a.txt.", TAIL},
     {"a.txt ", TAIL},
@@ -168,11 +171,11 @@ static const row rows[] = {
     {"\xED\xA0\x80", CHAR},
     {"a\xFF", CHAR},
     /* lengths */
-    {NAME_250, "C:/work/room/" NAME_250},
-    {NAME_250 "nnnnn", "C:/work/room/" NAME_250 "nnnnn"},
+    {NAME_250, "C:/ws/room/" NAME_250},
+    {NAME_250 "nnnnn", "C:/ws/room/" NAME_250 "nnnnn"},
     {NAME_250 "nnnnnn", LONG},
     {"a/" NAME_250 "\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4",
-     "C:/work/room/a/" NAME_250 "\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4"},
+     "C:/ws/room/a/" NAME_250 "\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4"},
     {NAME_250 "\xF0\x9F\x99\x82\xF0\x9F\x99\x82\xF0\x9F\x99\x82", LONG},
 };
 
@@ -185,14 +188,14 @@ static const char *normal(const char *base, const char *path) {
 
 TEST(paths_of_windows_get_one_style_or_are_refused) {
     for (size_t i = 0; i < PHI__COUNT(rows); i++)
-        if (!CHECK_EQ_STR(normal("C:/work/room", rows[i].path), rows[i].want))
+        if (!CHECK_EQ_STR(normal("C:/ws/room", rows[i].path), rows[i].want))
             printf("  row %d: %s\n", (int)i, rows[i].path);
 }
 
 TEST(a_path_in_the_style_stays_as_it_is) {
     for (size_t i = 0; i < PHI__COUNT(rows); i++) {
         char once[PHI__PATH_BYTES];
-        if (phi__windows_path("C:/work/room", phi_str_of(rows[i].path), once) != 0) continue;
+        if (phi__windows_path("C:/ws/room", phi_str_of(rows[i].path), once) != 0) continue;
         CHECK_EQ_STR(normal(NULL, once), once);
     }
 }

@@ -546,6 +546,7 @@ TEST(permissions_behind_scripts_decide_on_the_arguments_that_a_script_has_change
     rules.otherwise = PHI_PERMISSION_ALLOW;
     how.allocator = test_allocator();
     how.rules = &rules;
+    how.powershell_tools = ""; /* the line is one of bash */
     permissions = phi_permissions_new(&how, NULL);
     REQUIRE(permissions != NULL);
     for (i = 0; i < 2; i++) {

@@ -1,0 +1,2 @@
+/* arpa/inet.h - see sys/socket.h. */
+#include <sys/socket.h>

@@ -1,0 +1,2 @@
+/* netinet/in.h - see sys/socket.h. */
+#include <sys/socket.h>

@@ -1,0 +1,2 @@
+/* netinet/tcp.h - see sys/socket.h. */
+#include <sys/socket.h>

@@ -1,0 +1,2 @@
+/* poll.h - see sys/socket.h. */
+#include <sys/socket.h>
