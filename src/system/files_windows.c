@@ -475,7 +475,7 @@ PHI__FN void phi__files_private(phi__file *file) {
 enum { PHI__EXACT_UNITS = 2 /* units of phi__files_make_way for a part */ };
 
 /* Replaces the way's directory by its subdirectory `name`, which is made if it is missing. */
-static int phi__way_enter(phi__way *way, phi_str name) {
+static int phi__exact_way_enter(phi__way *way, phi_str name) {
     phi__nt_how how = PHI_ZERO;
     char final[PHI__PATH_BYTES];
     HANDLE next;
@@ -517,7 +517,7 @@ PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words 
         if (*units == 0) return PHI_BUSY;
         *units -= phi__min(*units, PHI__EXACT_UNITS);
         size_t n = (size_t)(slash - part);
-        error = phi__way_enter(way, phi__str(part, n));
+        error = phi__exact_way_enter(way, phi__str(part, n));
         if (error == 0) way->at += n + 1;
     }
     return phi__files_refused(error, words);

@@ -1,5 +1,8 @@
 /* test_paths_windows.c - paths of Windows: as text, on every system; and on a disk of Windows, where
    no path leads out of an allowed directory. */
+#ifndef PHI__TESTED
+#define PHI__TESTED 1 /* the text functions of Windows are in builds of tests alone */
+#endif
 #include "io/os_in.h"
 #include "support/test.h"
 #include "system/files_in.h"
