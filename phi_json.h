@@ -728,11 +728,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x2d6d1c2f
+#if PHI__IMP_BASE != 0xfac93750
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x2d6d1c2f
+#define PHI__IMP_BASE 0xfac93750
 
 /* ---- src/base/base_in.h ---- */
 
@@ -772,8 +772,9 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 
 /* Atomics: a type, and operations on it with acquire and release order: load, store,
    compare-and-swap, and an addition without a result. They use the builtins of gcc and clang, the
-   intrinsics of MSVC, or else C11. With PHI_NO_THREADS they are plain accesses, and only the pumping
-   thread may call phi. PHI__NO_BUILTINS lets the checks compile the C11 branch with gcc and clang. */
+   intrinsics of MSVC, or else C11. With PHI_NO_THREADS they are plain accesses, and only the
+   pumping thread may call phi. PHI__NO_BUILTINS lets the checks compile the C11 branch with gcc and
+   clang. */
 #if defined(PHI_NO_THREADS)
 #define PHI__ATOMIC(type) type
 #define PHI__LOAD(p) (*(p))

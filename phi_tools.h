@@ -7726,11 +7726,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0xb4dc3057
+#if PHI__IMP_SYSTEM != 0xde44ea2b
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0xb4dc3057
+#define PHI__IMP_SYSTEM 0xde44ea2b
 
 /* ---- src/system/channel_in.h ---- */
 
@@ -7767,8 +7767,8 @@ typedef struct phi__side {
 /* Begins to use the host's descriptor; `writes` says for which direction. False: it is not open. */
 PHI__FN bool phi__side_open(phi__side *side, phi_memory *memory, int fd, bool writes);
 
-/* Reads what has arrived. 0 with *got 0: the input has ended. Other results: PHI__SIDE_BUSY, or an
-   error of the system. */
+/* Reads bytes that have arrived. 0 with *got 0: the input has ended. Other results: PHI__SIDE_BUSY,
+   or an error of the system. */
 PHI__FN int phi__side_read(phi__side *side, char *out, size_t n, size_t *got);
 
 /* Writes some of the bytes. Returns 0, PHI__SIDE_BUSY, or an error of the system. *wrote is set in
@@ -7863,7 +7863,8 @@ PHI__FN phi_status phi__files_open_in(phi_memory *memory, phi__fd dir, const cha
 PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                            phi__words *words);
 
-/* Makes the replacing file private to its owner (0600). Call this function before any write. */
+/* Makes the replacing file private to its owner (0600; on Windows, rights for this user alone). Call
+   this function before any write. */
 PHI__FN void phi__files_private(phi__file *file);
 
 /* Reads at most n bytes. *got is 0 at the end of the file. */
@@ -7884,7 +7885,14 @@ typedef struct phi__way {
 PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words *words);
 PHI__FN void phi__files_leave(phi__way *way); /* calling it twice is harmless */
 
-/* Resolves `path` against `base` (NULL: the working directory) to an absolute path without "..",
+/* On Windows a resolved path has the style of phi__windows_path, and the long names, in the case of
+   the disk, that the system reports for the parts that exist; links, junctions and short names are
+   resolved. ".." removes a part before links are resolved. Refused: a path that depends on a drive's
+   current directory, device names, streams, parts that end with a dot or a blank, and a link whose
+   target does not exist. A path on another share than `base` is not looked up, so it is not sent
+   over the network: its result is its text.
+
+   Resolves `path` against `base` (NULL: the working directory) to an absolute path without "..",
    "." or links. Links are resolved in every part, dangling ones too. Last parts may be missing; a
    ".." after a missing part removes that part. Works in slices, because a chain of links can take a
    second. `rest` holds the unresolved part at its right end: a link's target is put before it. */
@@ -7901,7 +7909,8 @@ PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, co
    unit, and one more for each 64 bytes of the path before it, which the system walks again. */
 PHI__FN phi_status phi__path_resolve_advance(phi__resolve *r, size_t *units, phi__words *words);
 
-/* True if a resolved path is `directory`, which is resolved too, or lies in it. */
+/* True if a resolved path is `directory`, which is resolved too, or lies in it. Ignores case on
+   Windows. */
 PHI__FN bool phi__path_inside(const char *directory, const char *path);
 
 /* A walk of a directory tree, an entry at a time, in no order, in time linear in the entries.
@@ -8144,7 +8153,7 @@ PHI__FN phi_status phi__child_refusal(int error, const char *cwd);
 /* True if the child has exited. It stays a zombie, so that nothing else gets its number. */
 PHI__FN bool phi__child_look(phi__os_child *child);
 
-/* Kills the child and what it has started. Only before phi__child_reap, after which others may have
+/* Kills the child and its descendants. Only before phi__child_reap, after which others may have
    the number. */
 PHI__FN void phi__child_kill(const phi__os_child *child);
 
@@ -8172,7 +8181,8 @@ PHI__FN void phi__stream_close(phi__fd fd);
 
 /* ---- src/system/channel.c ---- */
 
-/* channel.c - the channels of system_in.h: a queue for the reader, and two sides of channel_in.h. */
+/* channel.c - the channels of system_in.h: a queue for the reader, and two sides of
+   channel_in.h. */
 
 #ifndef PHI_NO_PROCESS
 
@@ -9832,7 +9842,8 @@ enum {
 #define PHI__PROCESS_LAST_MS 50 /* longest wait for a killed child when the io ends */
 #endif
 
-/* With a descriptor for the exit the timer is not needed. It stays set, because moving a set timer cannot fail. */
+/* With a descriptor for the exit the timer is not needed. It stays set, because moving a set timer
+   cannot fail. */
 #define PHI__PROCESS_HOUR_US 3600000000u
 
 typedef enum phi__process_state {
@@ -32687,11 +32698,11 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 #endif /* PHI__IMP_CONFIG */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xa92460d5
+#if PHI__IMP_TOOLS != 0xb33fe33d
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xa92460d5
+#define PHI__IMP_TOOLS 0xb33fe33d
 
 /* ---- src/tools/tools_in.h ---- */
 
@@ -33047,7 +33058,8 @@ PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place);
 
 /* Call this when the walk enters the directory `path`, which is open as `dir`. depth is 0 for the
    root. */
-PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, phi__fd dir, phi_str path);
+PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, phi__fd dir,
+                                      phi_str path);
 
 /* Tests an entry; depth is 1 for entries of the root. PHI_BUSY: the units are used up; repeat the
    call with the same arguments. The only other failure is PHI_NO_MEMORY. */
@@ -35321,8 +35333,7 @@ static phi_flow phi__rf_media_end(phi__read *read) {
     content.kind = read->type->kind;
     content.data = phi__buf_str(&read->out);
     content.mime_type = phi_str_of(read->type->mime_type);
-    if (content.kind == PHI_CONTENT_DOCUMENT)
-        content.name = phi__path_name(phi_str_of(read->path));
+    if (content.kind == PHI_CONTENT_DOCUMENT) content.name = phi__path_name(phi_str_of(read->path));
     phi__buf_init(&details, read->job.memory);
     phi__rf_details(read, &details);
     if (details.failed)
@@ -40252,11 +40263,11 @@ PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xa76db477
+#if PHI__IMP_PERMISSIONS != 0xd2f370ba
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xa76db477
+#define PHI__IMP_PERMISSIONS 0xd2f370ba
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -41820,8 +41831,8 @@ static void phi__paths_free(phi__subject *subject, phi__buf *text) {
 
 /* ---- the files that a call names, against the path of a rule ---- */
 
-/* Where a path is from. The names of a call are read as the system reads them, those of a pattern as
-   the user wrote them. */
+/* Where a path is from. The names of a call are read as the system reads them, those of a pattern
+   as the user wrote them. */
 typedef enum phi__paths_from { PHI__PATHS_PATTERN, PHI__PATHS_CALL } phi__paths_from;
 
 /* Appends a path's parts, each after a slash. ".." never removes the first `root` bytes. */
@@ -45715,11 +45726,11 @@ PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *o
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_SERVE
-#if PHI__IMP_SERVE != 0xfe90ec9b
+#if PHI__IMP_SERVE != 0x9a4beec7
 #error "phi: two versions of src/serve in one file"
 #endif
 #else
-#define PHI__IMP_SERVE 0xfe90ec9b
+#define PHI__IMP_SERVE 0x9a4beec7
 
 /* ---- src/serve/serve_in.h ---- */
 
@@ -45923,7 +45934,7 @@ PHI__FN phi_status phi__socket_status(int error);
 
 PHI__FN int phi__socket_accept(phi__fd listening, phi__fd *out);
 
-/* Reads what has arrived. 0 with *got 0: the peer has ended sending. */
+/* Reads bytes that have arrived. 0 with *got 0: the peer has ended sending. */
 PHI__FN int phi__socket_read(phi__fd fd, char *out, size_t n, size_t *got);
 
 /* Writes up to n bytes with one call, without a signal. *wrote is set in any case. */
@@ -67911,11 +67922,11 @@ PHI__FN void phi__body_free(phi__openapi_body *b) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0xd726d916
+#if PHI__IMP_SECTIONS != 0x82af1005
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0xd726d916
+#define PHI__IMP_SECTIONS 0x82af1005
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -68197,7 +68208,13 @@ static const char *phi__sec_mcp_uri(phi__cfg_ground *ground, const char *path) {
     phi__buf uri;
     phi_str out = PHI__LIT("");
     phi__buf_init(&uri, ground->memory);
-    phi__buf_text(&uri, "file://");
+    /* "file:///C:/a" for "C:/a", and "file://server/share" for "//server/share" */
+    size_t drive = phi__path_drive(phi_str_of(path));
+    phi__buf_text(&uri, drive == 0 ? "file://" : path[0] == '/' ? "file:" : "file:///");
+    if (drive == 2) {
+        phi__buf_add(&uri, path, drive);
+        path += drive;
+    }
     while (*path != '\0') {
         size_t n = strcspn(path, "/");
         phi__url_escape(&uri, phi__str(path, n));

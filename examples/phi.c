@@ -255,8 +255,7 @@ static int set_up(app *a) {
         !files_open_session(&a->session, a->o.session, &words))
         code = complain(a, words.at, NULL);
     if (a->session.store.append != NULL) a->desc.store = &a->session.store;
-    desc.use_environment = true;
-    desc.ca_file = pick_env("SSL_CERT_FILE");
+    desc.use_environment = true, desc.ca_file = pick_env("SSL_CERT_FILE");
     desc.features = PHI_ALL_FEATURES; /* a file may want any of them */
     desc.tape = a->tape.tape;
     desc.error = &why;

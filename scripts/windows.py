@@ -10,7 +10,8 @@
    outside of Wine (tests/support/os.h).
 
 tests/windows.txt says which programs and tests are left out, and why. They are tried all the same: an entry that is not
-true any more fails the run, as a failed test does. Everything is in build/windows; WINEPREFIX names another Wine prefix."""
+true any more fails the run, as a failed test does. Everything is in build/windows, the Wine prefix too: its drive Z: is
+this repository alone, so that a test cannot harm another file by a path such as /etc/passwd."""
 import argparse
 import concurrent.futures
 import glob
@@ -43,8 +44,8 @@ COMMON = ["-D_WIN32_WINNT=0x0A00", "-DCURL_STATICLIB", "-DPHI__FN=", "-DPHI__TES
           "-Itests"]
 FLAGS_SRC = ["-std=c99", "-O1", "-g1", "-DPHI__SEGMENT_BYTES=512"]
 # GNU: with the names of POSIX that the C library has. Its types have other sizes, and its isnan converts to float.
-FLAGS_TEST = ["-std=gnu99", "-O0", "-g1", "-Wno-conversion", "-Wno-float-conversion", "-include", "tests/support/posix_on_windows.h", "-isystem",
-              "tests/support/windows"]
+FLAGS_TEST = ["-std=gnu99", "-O0", "-g1", "-Wno-conversion", "-Wno-float-conversion", "-include",
+              "tests/support/posix_on_windows.h", "-isystem", "tests/support/windows"]
 LIBS = ["-lws2_32", "-lbcrypt", "-lcrypt32", "-lsecur32", "-liphlpapi", "-ladvapi32", "-lnormaliz", "-lm", "-lpthread"]
 CURL_OFF = ("BUILD_CURL_EXE BUILD_SHARED_LIBS BUILD_LIBCURL_DOCS BUILD_MISC_DOCS ENABLE_CURL_MANUAL BUILD_TESTING "
             "BUILD_EXAMPLES CURL_USE_LIBPSL CURL_USE_LIBSSH2 CURL_ZLIB CURL_BROTLI CURL_ZSTD USE_NGHTTP2 USE_LIBIDN2 "
@@ -184,7 +185,8 @@ def first_error(said):
 
 class Launcher:
     """Listens for words, each ended by a zero byte, and one more at the end: a program to start, whose stdin and stdout
-    are the connection. It gets the end of its input when the test does not write any more, or is gone."""
+    are the connection. It gets the end of its input when the test does not write any more, or is gone. Of a bridge
+    (tests/support/windows/bridge.c) both directions are frames, and the program is killed when the bridge is."""
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -196,36 +198,94 @@ class Launcher:
             connection, _ = self.listener.accept()
             threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
 
-    @staticmethod
-    def serve(connection):
-        said = b""
-        with connection:
-            while not said.endswith(b"\0\0"):
-                got = connection.recv(4096)
-                if not got:
+    def serve(self, connection):
+        with connection, connection.makefile("rb") as said:
+            words, word = [], b""
+            while True:
+                byte = said.read(1)
+                if not byte:
                     return
-                said += got
-            with subprocess.Popen(said[:-2].split(b"\0"), cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-                answer = threading.Thread(target=Launcher.answer, args=(server, connection), daemon=True)
-                answer.start()
-                try:
-                    while connection.recv(4096):
-                        continue
-                except OSError:
-                    pass
-                server.stdin.close()
-                server.wait()
-                answer.join()
+                if byte != b"\0":
+                    word += byte
+                elif word:
+                    words.append(word.decode("utf-8", "surrogateescape"))
+                    word = b""
+                else:
+                    break
+            try:
+                self.run(words, connection, said)
+            except OSError:
+                pass  # the test is gone
 
     @staticmethod
-    def answer(server, connection):
+    def run(words, connection, said):
+        bridge, folder, errors = words[0] == "@bridge", ROOT, None
+        words = ["" if w == "@empty" else re.sub(r"\b[Zz]:(?=[/\\])", lambda _: ROOT, w) for w in words]  # the drive Z:
+        if words[0].endswith("/python.exe"):
+            words[0] = os.path.join(ROOT, os.environ.get("PYTHON") or sys.executable)
+        if bridge:
+            folder, words = words[1].replace("\\", "/"), words[2:]
+            program = words[0].lower().removesuffix(".exe")
+            errors = subprocess.STDOUT if program == "bash" else subprocess.DEVNULL
+            words[0] = os.environ.get("PYTHON") or sys.executable if program == "python" else "/bin/" + program
+            words[0] = os.path.join(ROOT, words[0])
+        with subprocess.Popen(words, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+                              start_new_session=True) as program:
+            answer = threading.Thread(target=Launcher.answer, args=(program, connection, bridge), daemon=True)
+            answer.start()
+            while True:
+                part = Launcher.frame(said) if bridge else said.read1(4096)
+                if part is None and program.poll() is None:
+                    os.killpg(program.pid, signal.SIGKILL)
+                if not part:
+                    break
+                try:
+                    program.stdin.write(part)
+                    program.stdin.flush()
+                except BrokenPipeError:
+                    break
+            try:
+                program.stdin.close()
+            except BrokenPipeError:
+                pass
+            if bridge:
+                threading.Thread(target=Launcher.watch, args=(program, said), daemon=True).start()
+            program.wait()
+            answer.join()
+
+    @staticmethod
+    def frame(said):
+        """The bytes of the next frame; None: the bridge is gone."""
+        try:
+            size = said.read(2)
+            return said.read(size[0] << 8 | size[1]) if len(size) == 2 else None
+        except OSError:
+            return None
+
+    @staticmethod
+    def watch(program, said):
+        """After its input: kills the program when the bridge is gone."""
+        try:
+            said.read()
+        except (OSError, ValueError):
+            pass
+        if program.poll() is None:
+            os.killpg(program.pid, signal.SIGKILL)
+
+    @staticmethod
+    def answer(program, connection, bridge):
         try:
             while True:
-                got = server.stdout.read1(4096)
+                got = program.stdout.read1(4096)
+                if bridge:
+                    connection.sendall(bytes([len(got) >> 8, len(got) & 255]) + got)
+                elif got:
+                    connection.sendall(got)
                 if not got:
-                    connection.shutdown(socket.SHUT_WR)
-                    return
-                connection.sendall(got)
+                    break
+            if bridge:
+                connection.sendall(bytes([program.wait() & 255]))
+            connection.shutdown(socket.SHUT_WR)
         except OSError:
             pass
 
@@ -254,14 +314,17 @@ def wine(env, command, seconds):
 def wine_environment(launcher):
     env = {k: v for k, v in os.environ.items() if not run_tests.HIDDEN.match(k) and k != "DISPLAY"}
     env.update(WINEDEBUG="-all", PHI_LAUNCHER=str(launcher.port), PYTHONDONTWRITEBYTECODE="1")
-    env.setdefault("WINEPREFIX", f"{ROOT}/{WORK}/wine")
-    env.setdefault("PYTHON", sys.executable)
-    # No questions about other runtimes, and no menus.
-    env["WINEDLLOVERRIDES"] = "mscoree,mshtml=;winemenubuilder.exe=d"
-    if not os.path.exists(env["WINEPREFIX"] + "/system.reg"):
-        print(f"windows: Wine makes its prefix {os.path.relpath(env['WINEPREFIX'], ROOT)}")
-        os.makedirs(env["WINEPREFIX"], exist_ok=True)
+    prefix = env["WINEPREFIX"] = f"{ROOT}/{WORK}/wine"
+    # No questions about other runtimes, no menus, and no debugger for a program that crashes.
+    env["WINEDLLOVERRIDES"] = "mscoree,mshtml=;winemenubuilder.exe,winedbg.exe=d"
+    if not os.path.exists(f"{prefix}/system.reg"):
+        print(f"windows: Wine makes its prefix {WORK}/wine")
+        os.makedirs(prefix, exist_ok=True)
         quiet(f"{WORK}/log_wine", ["wine", "wineboot", "-i"], "Wine does not start", **env)
+        quiet(f"{WORK}/log_wine", ["wineserver", "-w"], "Wine does not end", **env)
+    for drive in glob.glob(f"{prefix}/dosdevices/[d-z]:"):
+        os.unlink(drive)
+    os.symlink(ROOT, f"{prefix}/dosdevices/z:")
     return env
 
 
@@ -272,6 +335,16 @@ def runs(bits, env):
     quiet(f"{WORK}/log_hello", [f"{TRIPLES[bits]}-gcc", source, "-o", program], "the compiler does not work")
     return subprocess.run(["wine", program], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, check=False).returncode == 42
+
+
+def bridges(bits, env):
+    """The environment with python.exe and bash.exe in the search path of programs."""
+    folder = f"{WORK}/bridges-{bits}"
+    os.makedirs(folder, exist_ok=True)
+    quiet(f"{WORK}/log_bridge", [f"{TRIPLES[bits]}-gcc", "-Wall", "-O1", "-s", "tests/support/windows/bridge.c", "-lws2_32", "-o",
+                                 f"{folder}/python.exe"], "the bridge does not compile")
+    shutil.copy(f"{folder}/python.exe", f"{folder}/bash.exe")
+    return {**env, "WINEPATH": "Z:\\" + folder.replace("/", "\\"), "PYTHON": f"Z:/{folder}/python.exe"}
 
 
 def left_out():
@@ -408,13 +481,13 @@ def main():
             runnable = env is not None and runs(bits, env)
             if env is not None and not runnable:
                 print(f"windows: this Wine does not run programs of {bits} bits (Debian: wine32:i386): they are only built")
-            total = build_and_run(bits, sources, env if runnable else None, entries, pool)
+            total = build_and_run(bits, sources, bridges(bits, env) if runnable else None, entries, pool)
             passed, failed, skipped = passed + total.passed, failed + total.failed, skipped + total.skipped
     for source in sources:
         for test, reason in entries.get(source, {}).items():
             print(f"left out: {source}{':' * bool(test)}{test}: {reason}")
-    if env is not None and "WINEPREFIX" not in os.environ:
-        subprocess.run(["wineserver", "-k"], env=env, check=False)  # that of our own prefix
+    if env is not None:
+        subprocess.run(["wineserver", "-k"], env=env, check=False)  # that of this prefix
     print(f"{passed} passed, {failed} failed" + f", {skipped} skipped" * bool(skipped))
     return 1 if failed else 0
 

@@ -39,8 +39,9 @@
 
 /* Atomics: a type, and operations on it with acquire and release order: load, store,
    compare-and-swap, and an addition without a result. They use the builtins of gcc and clang, the
-   intrinsics of MSVC, or else C11. With PHI_NO_THREADS they are plain accesses, and only the pumping
-   thread may call phi. PHI__NO_BUILTINS lets the checks compile the C11 branch with gcc and clang. */
+   intrinsics of MSVC, or else C11. With PHI_NO_THREADS they are plain accesses, and only the
+   pumping thread may call phi. PHI__NO_BUILTINS lets the checks compile the C11 branch with gcc and
+   clang. */
 #if defined(PHI_NO_THREADS)
 #define PHI__ATOMIC(type) type
 #define PHI__LOAD(p) (*(p))

@@ -1,4 +1,4 @@
-/* path.c - paths as text: what separates parts, what is absolute, and the style of Windows. */
+/* path.c - paths as text: their separators, absolute paths, and the style of Windows. */
 #include "io/io_in.h"
 #include "io/os_in.h"
 

@@ -6,8 +6,8 @@
    use them as this file does. Where the driver refuses, and with PHI_USE_POLL, WSAPoll is used
    instead: a turn then takes time for each socket, and pipes are looked at every few milliseconds.
 
-   The memory of an operation must stay until its packet has come out of the port. So what is
-   forgotten or closed before is only marked, and freed with its packet. */
+   The memory of an operation must stay until its packet has come out of the port. So a socket that
+   is forgotten before, or a pipe that is closed before, is marked and freed with its packet. */
 #include "io/os_in.h"
 #include "io/poller_in.h"
 
@@ -589,7 +589,8 @@ PHI__FN intptr_t phi__poller_fd(const phi__poller *poller) {
 }
 
 /* Ends all operations, and takes their packets, which come at once: a tenth of a second is a
-   guard. What has none by then is not given back, because the system may still write into it. */
+   guard. The memory of an operation without a packet is not given back, because the system may
+   still write into it. */
 PHI__FN void phi__poller_free(phi__poller *poller) {
     phi__poller_event out[PHI__POLLER_BATCH];
     if (poller == NULL) return;

@@ -103,7 +103,7 @@ PHI__FN int phi__private_init(phi__private *out);
    closes it with CloseHandle. */
 PHI__FN int phi__pipe_new(phi__io *io, bool we_read, phi__fd *ours, HANDLE *childs);
 
-/* Reads what has arrived. ERROR_NO_DATA: nothing yet. 0 with *got 0: the pipe has ended. */
+/* Reads bytes that have arrived. ERROR_NO_DATA: nothing yet. 0 with *got 0: the pipe has ended. */
 PHI__FN int phi__pipe_read(phi__fd pipe, char *out, size_t n, size_t *got);
 
 /* Copies bytes, which the system then writes. ERROR_NO_DATA: bytes of the call before are still

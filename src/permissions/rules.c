@@ -26,8 +26,8 @@ static void phi__paths_free(phi__subject *subject, phi__buf *text) {
 
 /* ---- the files that a call names, against the path of a rule ---- */
 
-/* Where a path is from. The names of a call are read as the system reads them, those of a pattern as
-   the user wrote them. */
+/* Where a path is from. The names of a call are read as the system reads them, those of a pattern
+   as the user wrote them. */
 typedef enum phi__paths_from { PHI__PATHS_PATTERN, PHI__PATHS_CALL } phi__paths_from;
 
 /* Appends a path's parts, each after a slash. ".." never removes the first `root` bytes. */

@@ -223,7 +223,13 @@ static const char *phi__sec_mcp_uri(phi__cfg_ground *ground, const char *path) {
     phi__buf uri;
     phi_str out = PHI__LIT("");
     phi__buf_init(&uri, ground->memory);
-    phi__buf_text(&uri, "file://");
+    /* "file:///C:/a" for "C:/a", and "file://server/share" for "//server/share" */
+    size_t drive = phi__path_drive(phi_str_of(path));
+    phi__buf_text(&uri, drive == 0 ? "file://" : path[0] == '/' ? "file:" : "file:///");
+    if (drive == 2) {
+        phi__buf_add(&uri, path, drive);
+        path += drive;
+    }
     while (*path != '\0') {
         size_t n = strcspn(path, "/");
         phi__url_escape(&uri, phi__str(path, n));

@@ -35,7 +35,7 @@ PHI__FN phi_status phi__socket_status(int error);
 
 PHI__FN int phi__socket_accept(phi__fd listening, phi__fd *out);
 
-/* Reads what has arrived. 0 with *got 0: the peer has ended sending. */
+/* Reads bytes that have arrived. 0 with *got 0: the peer has ended sending. */
 PHI__FN int phi__socket_read(phi__fd fd, char *out, size_t n, size_t *got);
 
 /* Writes up to n bytes with one call, without a signal. *wrote is set in any case. */

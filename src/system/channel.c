@@ -1,4 +1,5 @@
-/* channel.c - the channels of system_in.h: a queue for the reader, and two sides of channel_in.h. */
+/* channel.c - the channels of system_in.h: a queue for the reader, and two sides of
+   channel_in.h. */
 #include "system/channel_in.h"
 #include "system/process_in.h"
 #include "base/base_in.h"

@@ -36,8 +36,8 @@ typedef struct phi__side {
 /* Begins to use the host's descriptor; `writes` says for which direction. False: it is not open. */
 PHI__FN bool phi__side_open(phi__side *side, phi_memory *memory, int fd, bool writes);
 
-/* Reads what has arrived. 0 with *got 0: the input has ended. Other results: PHI__SIDE_BUSY, or an
-   error of the system. */
+/* Reads bytes that have arrived. 0 with *got 0: the input has ended. Other results: PHI__SIDE_BUSY,
+   or an error of the system. */
 PHI__FN int phi__side_read(phi__side *side, char *out, size_t n, size_t *got);
 
 /* Writes some of the bytes. Returns 0, PHI__SIDE_BUSY, or an error of the system. *wrote is set in

@@ -99,7 +99,8 @@ enum {
 #define PHI__PROCESS_LAST_MS 50 /* longest wait for a killed child when the io ends */
 #endif
 
-/* With a descriptor for the exit the timer is not needed. It stays set, because moving a set timer cannot fail. */
+/* With a descriptor for the exit the timer is not needed. It stays set, because moving a set timer
+   cannot fail. */
 #define PHI__PROCESS_HOUR_US 3600000000u
 
 typedef enum phi__process_state {

@@ -68,7 +68,7 @@ PHI__FN phi_status phi__child_refusal(int error, const char *cwd);
 /* True if the child has exited. It stays a zombie, so that nothing else gets its number. */
 PHI__FN bool phi__child_look(phi__os_child *child);
 
-/* Kills the child and what it has started. Only before phi__child_reap, after which others may have
+/* Kills the child and its descendants. Only before phi__child_reap, after which others may have
    the number. */
 PHI__FN void phi__child_kill(const phi__os_child *child);
 

@@ -85,7 +85,8 @@ PHI__FN phi_status phi__files_open_in(phi_memory *memory, phi__fd dir, const cha
 PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                            phi__words *words);
 
-/* Makes the replacing file private to its owner (0600). Call this function before any write. */
+/* Makes the replacing file private to its owner (0600; on Windows, rights for this user alone). Call
+   this function before any write. */
 PHI__FN void phi__files_private(phi__file *file);
 
 /* Reads at most n bytes. *got is 0 at the end of the file. */
@@ -106,7 +107,14 @@ typedef struct phi__way {
 PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words *words);
 PHI__FN void phi__files_leave(phi__way *way); /* calling it twice is harmless */
 
-/* Resolves `path` against `base` (NULL: the working directory) to an absolute path without "..",
+/* On Windows a resolved path has the style of phi__windows_path, and the long names, in the case of
+   the disk, that the system reports for the parts that exist; links, junctions and short names are
+   resolved. ".." removes a part before links are resolved. Refused: a path that depends on a drive's
+   current directory, device names, streams, parts that end with a dot or a blank, and a link whose
+   target does not exist. A path on another share than `base` is not looked up, so it is not sent
+   over the network: its result is its text.
+
+   Resolves `path` against `base` (NULL: the working directory) to an absolute path without "..",
    "." or links. Links are resolved in every part, dangling ones too. Last parts may be missing; a
    ".." after a missing part removes that part. Works in slices, because a chain of links can take a
    second. `rest` holds the unresolved part at its right end: a link's target is put before it. */
@@ -123,7 +131,8 @@ PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, co
    unit, and one more for each 64 bytes of the path before it, which the system walks again. */
 PHI__FN phi_status phi__path_resolve_advance(phi__resolve *r, size_t *units, phi__words *words);
 
-/* True if a resolved path is `directory`, which is resolved too, or lies in it. */
+/* True if a resolved path is `directory`, which is resolved too, or lies in it. Ignores case on
+   Windows. */
 PHI__FN bool phi__path_inside(const char *directory, const char *path);
 
 /* A walk of a directory tree, an entry at a time, in no order, in time linear in the entries.

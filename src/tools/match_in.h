@@ -108,7 +108,8 @@ PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place);
 
 /* Call this when the walk enters the directory `path`, which is open as `dir`. depth is 0 for the
    root. */
-PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, phi__fd dir, phi_str path);
+PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, phi__fd dir,
+                                      phi_str path);
 
 /* Tests an entry; depth is 1 for entries of the root. PHI_BUSY: the units are used up; repeat the
    call with the same arguments. The only other failure is PHI_NO_MEMORY. */

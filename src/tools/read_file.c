@@ -124,8 +124,7 @@ static phi_flow phi__rf_media_end(phi__read *read) {
     content.kind = read->type->kind;
     content.data = phi__buf_str(&read->out);
     content.mime_type = phi_str_of(read->type->mime_type);
-    if (content.kind == PHI_CONTENT_DOCUMENT)
-        content.name = phi__path_name(phi_str_of(read->path));
+    if (content.kind == PHI_CONTENT_DOCUMENT) content.name = phi__path_name(phi_str_of(read->path));
     phi__buf_init(&details, read->job.memory);
     phi__rf_details(read, &details);
     if (details.failed)

@@ -8,8 +8,6 @@
 #include "model/message.h"
 #include "loop/loop_in.h"
 
-#include <time.h>
-
 struct crowd {
     phi_runtime *rt;
     seen people[CROWD_MOST];
@@ -18,11 +16,7 @@ struct crowd {
     bool silent;
 };
 
-static uint64_t crowd_ms(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
+static uint64_t crowd_ms(void) { return phi__clock_us() / 1000; }
 
 /* ---- remembering ---- */
 

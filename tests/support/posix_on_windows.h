@@ -26,7 +26,7 @@ int chown(const char *path, int user, int group);
 unsigned geteuid(void);
 int pause(void);
 
-int pipe(int *fds); /* of the C library; sys/socket.h has another */
+int pipe(int *fds); /* of the C library */
 #define realpath(path, out) _fullpath(out, path, 4096)
 
 /* A shell outside of Wine runs it, by the launcher of scripts/windows.py. */

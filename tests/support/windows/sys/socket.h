@@ -1,8 +1,8 @@
 /* sys/socket.h - sockets and pipes of POSIX over those of Windows, for tests with a server of their
    own. Structs and numbers are those of winsock2.h, which has too many names for a test.
 
-   A descriptor is a socket, or a file of the C library. pipe() and socketpair() are connections
-   over loopback. Functions are in os_windows.c; they set errno. */
+   A descriptor is a socket, or a file or pipe of the C library. socketpair() makes a connection over
+   loopback. Functions are in os_windows.c; they set errno. */
 #ifndef PHI_TESTS_SUPPORT_WINDOWS_SYS_SOCKET_H
 #define PHI_TESTS_SUPPORT_WINDOWS_SYS_SOCKET_H
 
@@ -77,20 +77,11 @@ enum {
     MSG_DONTWAIT = 0x10000,
     SHUT_RD = 0,
     SHUT_WR = 1,
-    SHUT_RDWR = 2,
-    F_GETFD = 1,
-    F_SETFD = 2,
-    F_GETFL = 3,
-    F_SETFL = 4,
-    FD_CLOEXEC = 1,
-    F_DUPFD_CLOEXEC = 1030,
-    O_CLOEXEC = 0,
-    O_NONBLOCK = 0x100000
+    SHUT_RDWR = 2
 };
 
 int test_socket(int family, int type, int protocol);
 int test_socketpair(int family, int type, int protocol, int *fds);
-int test_pipe(int *fds);
 int test_accept(int fd, struct sockaddr *address, socklen_t *len);
 int test_bind(int fd, const struct sockaddr *address, socklen_t len);
 int test_listen(int fd, int backlog);
@@ -101,14 +92,9 @@ int test_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
 int test_setsockopt(int fd, int level, int name, const void *value, size_t len);
 ptrdiff_t test_send(int fd, const void *bytes, size_t len, int flags);
 ptrdiff_t test_recv(int fd, void *out, size_t cap, int flags);
-ptrdiff_t test_write(int fd, const void *bytes, size_t len);
-ptrdiff_t test_read(int fd, void *out, size_t cap);
-int test_close(int fd);
-int test_fcntl(int fd, int what, ...);
 
 #define socket(family, type, protocol) test_socket(family, type, protocol)
 #define socketpair(family, type, protocol, fds) test_socketpair(family, type, protocol, fds)
-#define pipe(fds) test_pipe(fds)
 #define accept(fd, address, len) test_accept(fd, address, len)
 #define bind(fd, address, len) test_bind(fd, address, len)
 #define listen(fd, backlog) test_listen(fd, backlog)
@@ -119,9 +105,5 @@ int test_fcntl(int fd, int what, ...);
 #define setsockopt(fd, level, name, value, len) test_setsockopt(fd, level, name, value, len)
 #define send(fd, bytes, len, flags) test_send(fd, bytes, len, flags)
 #define recv(fd, out, cap, flags) test_recv(fd, out, cap, flags)
-#define write(fd, bytes, len) test_write(fd, bytes, len)
-#define read(fd, out, cap) test_read(fd, out, cap)
-#define close(fd) test_close(fd)
-#define fcntl test_fcntl
 
 #endif
