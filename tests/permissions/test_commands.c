@@ -78,6 +78,30 @@ TEST(each_line_of_powershell_has_its_verdict) {
           180);
 }
 
+/* On Windows, these words are paths that begin in the root of a drive. */
+TEST(a_backslash_is_a_letter_of_a_name_but_on_windows_a_slash) {
+#ifdef _WIN32
+    static const char verdict[] = "ask   ";
+#else
+    static const char verdict[] = "allow ";
+#endif
+    static const char *const lines[] = {"find . -name $'\\q'", "find . \"\\-delete\"",
+                                        "find . $'\\\\-delete'"};
+    phi_permissions_desc desc;
+    phi_permissions *permissions;
+    memset(&desc, 0, sizeof desc);
+    desc.allocator = test_allocator();
+    desc.workspace = "/made/project";
+    permissions = permit_new(&desc, NULL);
+    REQUIRE(permissions != NULL);
+    for (size_t i = 0; i < PHI__COUNT(lines); i++) {
+        char line[80];
+        (void)snprintf(line, sizeof line, "%s %s", verdict, lines[i]);
+        check_line(permissions, line, strlen(line));
+    }
+    phi_permissions_free(permissions);
+}
+
 TEST(each_line_of_the_table_of_edits_has_its_verdict) {
     CHECK(check_table("tests/permissions/edits.txt", PHI_PERMISSION_MODE_ACCEPT_EDITS, NULL) >= 80);
 }
@@ -374,6 +398,7 @@ TEST_MAIN(
     TEST_ENTRY(each_line_of_the_table_has_its_verdict),
     TEST_ENTRY(each_line_of_the_table_of_edits_has_its_verdict),
     TEST_ENTRY(each_line_of_the_table_of_all_has_its_verdict),
+    TEST_ENTRY(a_backslash_is_a_letter_of_a_name_but_on_windows_a_slash),
     TEST_ENTRY(each_line_of_powershell_has_its_verdict),
     TEST_ENTRY(each_mode_asks_about_powershell_that_it_cannot_read_but_for_the_mode_that_denies),
     TEST_ENTRY(a_line_of_powershell_is_named_in_full_and_its_reason_says_what_it_is),
