@@ -7726,11 +7726,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0x977bd14e
+#if PHI__IMP_SYSTEM != 0xde44ea2b
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0x977bd14e
+#define PHI__IMP_SYSTEM 0xde44ea2b
 
 /* ---- src/system/channel_in.h ---- */
 
@@ -7863,7 +7863,8 @@ PHI__FN phi_status phi__files_open_in(phi_memory *memory, phi__fd dir, const cha
 PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                            phi__words *words);
 
-/* Makes the replacing file private to its owner (0600). Call this function before any write. */
+/* Makes the replacing file private to its owner (0600; on Windows, rights for this user alone). Call
+   this function before any write. */
 PHI__FN void phi__files_private(phi__file *file);
 
 /* Reads at most n bytes. *got is 0 at the end of the file. */
@@ -7884,7 +7885,14 @@ typedef struct phi__way {
 PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words *words);
 PHI__FN void phi__files_leave(phi__way *way); /* calling it twice is harmless */
 
-/* Resolves `path` against `base` (NULL: the working directory) to an absolute path without "..",
+/* On Windows a resolved path has the style of phi__windows_path, and the long names, in the case of
+   the disk, that the system reports for the parts that exist; links, junctions and short names are
+   resolved. ".." removes a part before links are resolved. Refused: a path that depends on a drive's
+   current directory, device names, streams, parts that end with a dot or a blank, and a link whose
+   target does not exist. A path on another share than `base` is not looked up, so it is not sent
+   over the network: its result is its text.
+
+   Resolves `path` against `base` (NULL: the working directory) to an absolute path without "..",
    "." or links. Links are resolved in every part, dangling ones too. Last parts may be missing; a
    ".." after a missing part removes that part. Works in slices, because a chain of links can take a
    second. `rest` holds the unresolved part at its right end: a link's target is put before it. */
@@ -7901,7 +7909,8 @@ PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, co
    unit, and one more for each 64 bytes of the path before it, which the system walks again. */
 PHI__FN phi_status phi__path_resolve_advance(phi__resolve *r, size_t *units, phi__words *words);
 
-/* True if a resolved path is `directory`, which is resolved too, or lies in it. */
+/* True if a resolved path is `directory`, which is resolved too, or lies in it. Ignores case on
+   Windows. */
 PHI__FN bool phi__path_inside(const char *directory, const char *path);
 
 /* A walk of a directory tree, an entry at a time, in no order, in time linear in the entries.
@@ -67913,11 +67922,11 @@ PHI__FN void phi__body_free(phi__openapi_body *b) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0xd726d916
+#if PHI__IMP_SECTIONS != 0x82af1005
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0xd726d916
+#define PHI__IMP_SECTIONS 0x82af1005
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -68199,7 +68208,13 @@ static const char *phi__sec_mcp_uri(phi__cfg_ground *ground, const char *path) {
     phi__buf uri;
     phi_str out = PHI__LIT("");
     phi__buf_init(&uri, ground->memory);
-    phi__buf_text(&uri, "file://");
+    /* "file:///C:/a" for "C:/a", and "file://server/share" for "//server/share" */
+    size_t drive = phi__path_drive(phi_str_of(path));
+    phi__buf_text(&uri, drive == 0 ? "file://" : path[0] == '/' ? "file:" : "file:///");
+    if (drive == 2) {
+        phi__buf_add(&uri, path, drive);
+        path += drive;
+    }
     while (*path != '\0') {
         size_t n = strcspn(path, "/");
         phi__url_escape(&uri, phi__str(path, n));
