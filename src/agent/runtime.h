@@ -86,8 +86,8 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
 
 /* For a host's own loop: wait until phi_runtime_fd is readable, for at most phi_next_timeout
    milliseconds, then call phi_step. phi_runtime_fd returns -1 if there is no such descriptor (poll
-   backend or watch_fn). phi_next_timeout returns -1: no limit; 0: step now; at most 1,000 while a
-   deadline is running or a run is active. */
+   backend, Windows or watch_fn). phi_next_timeout returns -1: no limit; 0: step now; at most 1,000
+   while a deadline is running or a run is active. */
 PHI_API intptr_t phi_runtime_fd(const phi_runtime *rt);
 PHI_API int phi_next_timeout(const phi_runtime *rt);
 /* Reports that fd is ready for `have` (PHI_WATCH_ bits). For hosts with a watch_fn. */

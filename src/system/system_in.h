@@ -192,8 +192,9 @@ typedef struct phi__process_desc {
 
 /* Starts a child. PHI_BUSY: no more starts are allowed in this step, or the system lacks
    descriptors or processes: try again. PHI_NOT_FOUND: no such program. PHI_IO: the system refused.
-   PHI_BAD_ARG: argv is missing. PHI_NO_MEMORY: no child was started. `words` gets the system's
-   message, terminated; `words` may be NULL if its size is 0. */
+   PHI_UNSUPPORTED: on Windows with a host's loop. PHI_BAD_ARG: argv is missing. PHI_NO_MEMORY: no
+   child was started. `words` gets the system's message, terminated; `words` may be NULL if its size
+   is 0. */
 PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
                                     char *words, size_t words_size);
 PHI__FN void phi__process_resume(phi__process *process);

@@ -310,6 +310,28 @@ static void what_is_not_there_is_not_found(void) {
     rig_close(&r);
 }
 
+static void no_watch(void *user_data, intptr_t fd, int want) {
+    (void)user_data;
+    (void)fd;
+    (void)want;
+}
+
+static void with_a_hosts_loop_no_process_is_started(void) {
+    const char *argv[] = {self, "--child", "both", NULL};
+    char words[160];
+    rig r;
+    phi__process_desc desc = PHI_ZERO;
+    phi__io_desc io = PHI_ZERO;
+    rig_open(&r);
+    phi__io_free(r.io);
+    io.watch_fn = no_watch;
+    CHECK_EQ_INT(phi__io_new(&r.memory, &io, &r.io), PHI_OK);
+    desc.argv = argv;
+    CHECK_EQ_INT(begin_desc(&r, &desc, words, sizeof words), PHI_UNSUPPORTED);
+    CHECK(r.process == NULL);
+    rig_close(&r);
+}
+
 /* The search for a program leaves out the working directory, where anyone may have put one. */
 static void a_program_beside_us_is_not_taken_for_one_in_the_path(void) {
     const char *argv[] = {"phi_planted", NULL};
@@ -435,6 +457,7 @@ int main(int argc, char **argv) {
         TEST_ENTRY(a_child_gets_the_variables_it_should),
         TEST_ENTRY(a_child_runs_in_the_directory_it_is_given),
         TEST_ENTRY(what_is_not_there_is_not_found),
+        TEST_ENTRY(with_a_hosts_loop_no_process_is_started),
         TEST_ENTRY(a_program_beside_us_is_not_taken_for_one_in_the_path),
         TEST_ENTRY(a_terminated_child_says_so),
         TEST_ENTRY(what_a_child_started_dies_with_it),
