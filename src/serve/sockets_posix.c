@@ -86,6 +86,9 @@ PHI__FN int phi__socket_accept(phi__fd listening, phi__fd *out) {
         return full ? PHI__SOCKET_FULL : errno;
     }
     (void)setsockopt(*out, IPPROTO_TCP, TCP_NODELAY, &one, (socklen_t)sizeof one);
+#if defined(SO_NOSIGPIPE) /* on macOS SIGPIPE is sent to the process (io/posix.c) */
+    (void)setsockopt(*out, SOL_SOCKET, SO_NOSIGPIPE, &one, (socklen_t)sizeof one);
+#endif
     int error = phi__socket_flags(*out);
     if (error == 0) return 0;
     (void)close(*out);

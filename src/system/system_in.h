@@ -85,8 +85,8 @@ PHI__FN phi_status phi__files_open_in(phi_memory *memory, phi__fd dir, const cha
 PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                            phi__words *words);
 
-/* Makes the replacing file private to its owner (0600; on Windows, rights for this user alone). Call
-   this function before any write. */
+/* Makes the replacing file private to its owner (0600; on Windows, rights for this user alone).
+   Call this function before any write. */
 PHI__FN void phi__files_private(phi__file *file);
 
 /* Reads at most n bytes. *got is 0 at the end of the file. */
@@ -109,10 +109,10 @@ PHI__FN void phi__files_leave(phi__way *way); /* calling it twice is harmless */
 
 /* On Windows a resolved path has the style of phi__windows_path, and the long names, in the case of
    the disk, that the system reports for the parts that exist; links, junctions and short names are
-   resolved. ".." removes a part before links are resolved. Refused: a path that depends on a drive's
-   current directory, device names, streams, parts that end with a dot or a blank, and a link whose
-   target does not exist. A path on another share than `base` is not looked up, so it is not sent
-   over the network: its result is its text.
+   resolved. ".." removes a part before links are resolved. Refused: a path that depends on the
+   current directory of a drive, device names, streams, parts that end with a dot or a blank, and a
+   link whose target does not exist. A path on another share than `base` is not looked up, so it is
+   not sent over the network: its result is its text.
 
    Resolves `path` against `base` (NULL: the working directory) to an absolute path without "..",
    "." or links. Links are resolved in every part, dangling ones too. Last parts may be missing; a

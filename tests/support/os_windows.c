@@ -1,7 +1,7 @@
 /* os_windows.c - see os.h and posix_on_windows.h. */
 #include "support/os.h"
 
-#ifdef _WIN32
+#if defined(_WIN32) && !defined(_MSC_VER)
 #define WIN32_LEAN_AND_MEAN
 #define NOMINMAX
 #include <winsock2.h>
