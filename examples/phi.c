@@ -259,8 +259,7 @@ static int set_up(app *a) {
     desc.features = PHI_ALL_FEATURES; /* a file may want any of them */
     desc.tape = a->tape.tape;
     desc.error = &why;
-    if (code == 0) a->rt = phi_runtime_new(&desc);
-    if (code == 0 && a->rt == NULL) code = complain(a, why, NULL);
+    if (code == 0 && (a->rt = phi_runtime_new(&desc)) == NULL) code = complain(a, why, NULL);
     if (code == 0) code = look_at_found(a);
     if (code == 0 && a->o.config != NULL)
         a->config = commands_load(a->o.config, a->o.found ? &a->trust : NULL);

@@ -11,12 +11,17 @@ static const char text[] = PROVIDER "[execution]\nmax_turns = 7\nmax_total_token
                                     "max_duration_secs = 2.5\nmax_cost = 1.5\npause = true\n"
                                     "[provider.cost]\noutput_per_million = 1.0\n";
 
+struct aligned {
+    char before;
+    double number; /* 4 bytes behind on some 32-bit machines, 8 on others */
+};
+
 static void carried(const phi_limits *l) {
     /* a new member: name it in `text`, compare it here, and see docs/architecture.md for its places */
     CHECK_EQ_INT(offsetof(phi_limits, disable),
                  offsetof(phi_limits, max_cost) + sizeof(double) + 1);
     CHECK_EQ_INT(offsetof(phi_limits, max_cost),
-                 offsetof(phi_limits, max_duration_ms) + (sizeof(void *) == 8 ? 8 : 4));
+                 offsetof(phi_limits, max_duration_ms) + offsetof(struct aligned, number));
     CHECK_EQ_INT(l->max_turns, 7);
     CHECK_EQ_INT(l->max_tokens, 900);
     CHECK_EQ_INT(l->max_duration_ms, 2500);

@@ -230,7 +230,7 @@ TEST(every_failed_allocation_is_told) {
         if (tripped) CHECK(root == NULL && error.line > 0 && error.message[0] != '\0');
         teardown();
     } while (tripped);
-    CHECK(n >= 3);
+    CHECK(n >= (sizeof(void *) == 8 ? 3 : 2)); /* blocks, and once without a failure */
 }
 
 TEST(a_reader_can_be_dropped_anywhere) {

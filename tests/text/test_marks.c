@@ -154,8 +154,8 @@ TEST(a_place_without_memory_fails_no_reading) {
     int n = 0, failed = 0;
     bool tripped;
     size_t i, count = 0;
-    char many[1024];
-    for (i = 0; i < 300; i++) count += (size_t)snprintf(many + count, 16, "%s1", i ? "," : "[");
+    char many[4096];
+    for (i = 0; i < 900; i++) count += (size_t)snprintf(many + count, 16, "%s1", i ? "," : "[");
     memcpy(many + count, "]", 2);
     do {
         phi_json *root;
@@ -170,7 +170,7 @@ TEST(a_place_without_memory_fails_no_reading) {
             CHECK_EQ_STR(text.at, many);
             failed++;
         }
-        if (!tripped) CHECK(!marks.failed && strcmp(place(root, "[299]"), "1:600") == 0);
+        if (!tripped) CHECK(!marks.failed && strcmp(place(root, "[899]"), "1:1800") == 0);
         test_alloc_fail_at(-1);
         teardown();
     } while (tripped);
