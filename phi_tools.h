@@ -57,7 +57,7 @@
 #if PHI__PUB_BASE_BASE != 0xf10f89a3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0xb4409c63
+#if PHI__PUB_PHI_2 != 0x0beca6b9
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x678db51e
@@ -7726,11 +7726,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0xde44ea2b
+#if PHI__IMP_SYSTEM != 0x858fbaf4
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0xde44ea2b
+#define PHI__IMP_SYSTEM 0x858fbaf4
 
 /* ---- src/system/channel_in.h ---- */
 
@@ -7863,8 +7863,8 @@ PHI__FN phi_status phi__files_open_in(phi_memory *memory, phi__fd dir, const cha
 PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                            phi__words *words);
 
-/* Makes the replacing file private to its owner (0600; on Windows, rights for this user alone). Call
-   this function before any write. */
+/* Makes the replacing file private to its owner (0600; on Windows, rights for this user alone).
+   Call this function before any write. */
 PHI__FN void phi__files_private(phi__file *file);
 
 /* Reads at most n bytes. *got is 0 at the end of the file. */
@@ -7887,10 +7887,10 @@ PHI__FN void phi__files_leave(phi__way *way); /* calling it twice is harmless */
 
 /* On Windows a resolved path has the style of phi__windows_path, and the long names, in the case of
    the disk, that the system reports for the parts that exist; links, junctions and short names are
-   resolved. ".." removes a part before links are resolved. Refused: a path that depends on a drive's
-   current directory, device names, streams, parts that end with a dot or a blank, and a link whose
-   target does not exist. A path on another share than `base` is not looked up, so it is not sent
-   over the network: its result is its text.
+   resolved. ".." removes a part before links are resolved. Refused: a path that depends on the
+   current directory of a drive, device names, streams, parts that end with a dot or a blank, and a
+   link whose target does not exist. A path on another share than `base` is not looked up, so it is
+   not sent over the network: its result is its text.
 
    Resolves `path` against `base` (NULL: the working directory) to an absolute path without "..",
    "." or links. Links are resolved in every part, dangling ones too. Last parts may be missing; a
@@ -7970,8 +7970,9 @@ typedef struct phi__process_desc {
 
 /* Starts a child. PHI_BUSY: no more starts are allowed in this step, or the system lacks
    descriptors or processes: try again. PHI_NOT_FOUND: no such program. PHI_IO: the system refused.
-   PHI_BAD_ARG: argv is missing. PHI_NO_MEMORY: no child was started. `words` gets the system's
-   message, terminated; `words` may be NULL if its size is 0. */
+   PHI_UNSUPPORTED: on Windows with a host's loop. PHI_BAD_ARG: argv is missing. PHI_NO_MEMORY: no
+   child was started. `words` gets the system's message, terminated; `words` may be NULL if its size
+   is 0. */
 PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
                                     char *words, size_t words_size);
 PHI__FN void phi__process_resume(phi__process *process);
@@ -9687,7 +9688,7 @@ PHI__FN void phi__files_private(phi__file *file) {
 enum { PHI__EXACT_UNITS = 2 /* units of phi__files_make_way for a part */ };
 
 /* Replaces the way's directory by its subdirectory `name`, which is made if it is missing. */
-static int phi__way_enter(phi__way *way, phi_str name) {
+static int phi__exact_way_enter(phi__way *way, phi_str name) {
     phi__nt_how how = PHI_ZERO;
     char final[PHI__PATH_BYTES];
     HANDLE next;
@@ -9729,7 +9730,7 @@ PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words 
         if (*units == 0) return PHI_BUSY;
         *units -= phi__min(*units, PHI__EXACT_UNITS);
         size_t n = (size_t)(slash - part);
-        error = phi__way_enter(way, phi__str(part, n));
+        error = phi__exact_way_enter(way, phi__str(part, n));
         if (error == 0) way->at += n + 1;
     }
     return phi__files_refused(error, words);
@@ -45726,11 +45727,11 @@ PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *o
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_SERVE
-#if PHI__IMP_SERVE != 0x9a4beec7
+#if PHI__IMP_SERVE != 0xca7fa0de
 #error "phi: two versions of src/serve in one file"
 #endif
 #else
-#define PHI__IMP_SERVE 0x9a4beec7
+#define PHI__IMP_SERVE 0xca7fa0de
 
 /* ---- src/serve/serve_in.h ---- */
 
@@ -47248,6 +47249,9 @@ PHI__FN int phi__socket_accept(phi__fd listening, phi__fd *out) {
         return full ? PHI__SOCKET_FULL : errno;
     }
     (void)setsockopt(*out, IPPROTO_TCP, TCP_NODELAY, &one, (socklen_t)sizeof one);
+#if defined(SO_NOSIGPIPE) /* on macOS SIGPIPE is sent to the process (io/posix.c) */
+    (void)setsockopt(*out, SOL_SOCKET, SO_NOSIGPIPE, &one, (socklen_t)sizeof one);
+#endif
     int error = phi__socket_flags(*out);
     if (error == 0) return 0;
     (void)close(*out);
