@@ -355,16 +355,16 @@ static bool phi__encoder_render(phi__encoder *e, size_t at, uint32_t form, phi_s
 }
 
 /* Appends a message that the transcript does not have, with one of phi's texts. */
-static void phi__encoder_add(phi__encoder *e, phi_message *message, phi_text text) {
+static void phi__encoder_add(phi__encoder *e, phi_message message, phi_text text) {
     phi_content words = PHI_ZERO;
     phi_str json;
     words.kind = PHI_CONTENT_TEXT;
     words.text = phi_str_of(phi__texts_get(e->spec->texts, text));
-    message->content = &words;
-    message->content_count = 1;
+    message.content = &words;
+    message.content_count = 1;
     phi__buf_clear(&e->scratch);
-    e->codec->render(e, message, SIZE_MAX, 0);
-    if (phi__encode_copy(e, &json)) e->codec->append(e, message, SIZE_MAX, 0, json);
+    e->codec->render(e, &message, SIZE_MAX, 0);
+    if (phi__encode_copy(e, &json)) e->codec->append(e, &message, SIZE_MAX, 0, json);
 }
 
 /* Adds a result for a call that has none. */
@@ -374,7 +374,7 @@ static void phi__encoder_missing(phi__encoder *e, const phi_content *call) {
     result.is_error = true;
     result.tool_call_id = call->id;
     result.tool_name = call->name;
-    phi__encoder_add(e, &result, PHI_TEXT_RESULT_MISSING);
+    phi__encoder_add(e, result, PHI_TEXT_RESULT_MISSING);
 }
 
 /* Adds a user's message if an answer would be the first message and the target refuses that. A view
@@ -387,7 +387,7 @@ static void phi__encoder_user_first(phi__encoder *e) {
         return;
     user.role = PHI_ROLE_USER;
     e->fill.refuses = true; /* no holes: a second pass would add the message again */
-    phi__encoder_add(e, &user, PHI_TEXT_USER_MISSING);
+    phi__encoder_add(e, user, PHI_TEXT_USER_MISSING);
     e->fill.refuses = false;
 }
 
