@@ -7726,11 +7726,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0x858fbaf4
+#if PHI__IMP_SYSTEM != 0x960d4e87
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0x858fbaf4
+#define PHI__IMP_SYSTEM 0x960d4e87
 
 /* ---- src/system/channel_in.h ---- */
 
@@ -8114,6 +8114,8 @@ PHI__FN int phi__outgoing_write(phi__outgoing *out, phi__fd fd, size_t most);
 
 /* Drops all bytes. Calling it twice is harmless. */
 PHI__FN void phi__outgoing_free(phi__outgoing *out);
+
+/* ---- variables.c ---- */
 
 /* True if two variables "NAME=value" have the same name. */
 PHI__FN bool phi__spawn_same_name(const char *a, const char *b);
@@ -9755,38 +9757,6 @@ PHI__FN void phi__files_leave(phi__way *way) {
 
 #ifndef PHI_NO_PROCESS
 
-/* ---- names of variables ---- */
-
-/* Windows does not distinguish capital letters in names. */
-static bool phi__spawn_same_letter(char a, char b) {
-#if defined(PHI__OS_WINDOWS)
-    return phi__lower(a) == phi__lower(b);
-#else
-    return a == b;
-#endif
-}
-
-PHI__FN bool phi__spawn_same_name(const char *a, const char *b) {
-    while (*a != '\0' && *a != '=' && phi__spawn_same_letter(*a, *b)) {
-        a++;
-        b++;
-    }
-    return *a == '=' && *b == '=';
-}
-
-PHI__FN bool phi__spawn_is_key(const char *variable, const char *const *keep) {
-    static const char *const parts[] = {"KEY",      "TOKEN",  "SECRET",
-                                        "PASSWORD", "PASSWD", "CREDENTIAL"};
-    const char *end = strchr(variable, '=');
-    phi_str name = phi__str(variable, end != NULL ? (size_t)(end - variable) : 0);
-    for (; keep != NULL && *keep != NULL; keep++)
-        if (phi__str_is(name, *keep)) return false;
-    if (phi__str_starts(name, "GIT_CONFIG_KEY_")) return false;
-    for (size_t i = 0; i < PHI__COUNT(parts); i++)
-        if (phi__str_find_nocase(name, 0, parts[i]) != SIZE_MAX) return true;
-    return false;
-}
-
 /* ---- bytes that wait to be written, for processes and channels ---- */
 
 enum { PHI__OUTGOING_KEPT = 16384 /* a larger buffer is freed when it is empty */ };
@@ -10937,7 +10907,7 @@ PHI__FN void phi__child_pause(void) { Sleep(1); }
 
 PHI__FN int phi__child_pipe(phi__io *io, bool we_read, phi__fd *ours, phi__fd *childs) {
     HANDLE end = NULL;
-    int error = phi__pipe_new(io, we_read, ours, &end);
+    int error = phi__pipe_new(phi__io_poller(io), we_read, ours, &end);
     *childs = error == 0 ? (phi__fd)end : -1;
     return error;
 }
@@ -11181,6 +11151,45 @@ PHI__FN void phi__shell_find(phi__shell_program *out) {
         phi__shell_take(out, system, n, L"WindowsPowerShell\\v1.0\\powershell.exe"))
         return;
     memcpy(out->path, "powershell.exe", sizeof "powershell.exe");
+}
+
+#endif
+
+/* ---- src/system/variables.c ---- */
+
+/* variables.c - the names of environment variables. */
+
+
+#ifndef PHI_NO_PROCESS
+
+/* Windows does not distinguish capital letters in names. */
+static bool phi__spawn_same_letter(char a, char b) {
+#if defined(PHI__OS_WINDOWS)
+    return phi__lower(a) == phi__lower(b);
+#else
+    return a == b;
+#endif
+}
+
+PHI__FN bool phi__spawn_same_name(const char *a, const char *b) {
+    while (*a != '\0' && *a != '=' && phi__spawn_same_letter(*a, *b)) {
+        a++;
+        b++;
+    }
+    return *a == '=' && *b == '=';
+}
+
+PHI__FN bool phi__spawn_is_key(const char *variable, const char *const *keep) {
+    static const char *const parts[] = {"KEY",      "TOKEN",  "SECRET",
+                                        "PASSWORD", "PASSWD", "CREDENTIAL"};
+    const char *end = strchr(variable, '=');
+    phi_str name = phi__str(variable, end != NULL ? (size_t)(end - variable) : 0);
+    for (; keep != NULL && *keep != NULL; keep++)
+        if (phi__str_is(name, *keep)) return false;
+    if (phi__str_starts(name, "GIT_CONFIG_KEY_")) return false;
+    for (size_t i = 0; i < PHI__COUNT(parts); i++)
+        if (phi__str_find_nocase(name, 0, parts[i]) != SIZE_MAX) return true;
+    return false;
 }
 
 #endif

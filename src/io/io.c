@@ -42,19 +42,6 @@ PHI__FN void phi__fd_map_remove(phi__fd_map *map, intptr_t fd) {
     if (key != NULL) phi__map_drop(&map->keys, phi__fd_map_hash(fd), key);
 }
 
-/* ---- random bytes of last resort ---- */
-
-PHI__FN void phi__clock_mix(unsigned char *out, size_t len, uint64_t process) {
-    uint64_t x = phi__clock_us() ^ (process << 40) ^ (uint64_t)(uintptr_t)out ^
-                 (uint64_t)phi__clock_wall_ms() * 0x9E3779B97F4A7C15u;
-    for (size_t i = 0; i < len; i++) { /* the generator splitmix64 */
-        uint64_t z = (x += 0x9E3779B97F4A7C15u);
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-        out[i] = (unsigned char)((z ^ (z >> 31)) & 0xFF);
-    }
-}
-
 /* ---- clock, timers, watched descriptors ---- */
 
 #define PHI__IO_STARTS_DEFAULT 4
@@ -455,7 +442,9 @@ PHI__FN void phi__io_random(phi__io *io, void *out, size_t len) {
         phi__clock_random(out, len);
 }
 
+#if defined(PHI__OS_WINDOWS)
 PHI__FN phi__poller *phi__io_poller(const phi__io *io) { return io->poller; }
+#endif
 
 PHI__FN intptr_t phi__io_fd(const phi__io *io) {
     return io->poller != NULL ? phi__poller_fd(io->poller) : -1;

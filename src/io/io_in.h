@@ -284,7 +284,11 @@ PHI__FN int phi__io_timers(phi__io *io, int most); /* fires due timers; returns 
 /* Reports that the host's loop found fd ready (watch_fn). Ignores unknown descriptors. */
 PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have);
 PHI__FN intptr_t phi__io_fd(const phi__io *io); /* descriptor on which a host can sleep, or -1 */
-PHI__FN bool phi__io_own(const phi__io *io);    /* false in a child of fork */
+#if defined(PHI__OS_WINDOWS)
+/* Returns the poller, which watches pipes too. NULL: the host's loop watches descriptors. */
+PHI__FN struct phi__poller *phi__io_poller(const phi__io *io);
+#endif
+PHI__FN bool phi__io_own(const phi__io *io);        /* false in a child of fork */
 PHI__FN intptr_t phi__io_any_fd(const phi__io *io); /* an open descriptor, to test if dup works */
 PHI__FN void phi__io_wake(phi__io *io);             /* ends a wait; any thread, async-signal-safe */
 

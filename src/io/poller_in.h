@@ -17,9 +17,6 @@ typedef struct phi__poller_event {
     int have; /* PHI__READ, PHI__WRITE */
 } phi__poller_event;
 
-/* Returns the poller of an io; NULL with a host's loop. */
-PHI__FN phi__poller *phi__io_poller(const phi__io *io);
-
 PHI__FN phi_status phi__poller_new(phi_memory *memory, phi__poller **out);
 PHI__FN void phi__poller_free(phi__poller *poller); /* NULL is allowed */
 

@@ -313,8 +313,7 @@ static int phi__polled_done(phi__poller *poller, phi__polled *s) {
 /* A descriptor of a pipe is its address plus 1: those of sockets are multiples of 4. */
 static phi__pipe *phi__pipe_of(phi__fd fd) { return (fd & 1) != 0 ? (phi__pipe *)(fd - 1) : NULL; }
 
-PHI__FN int phi__pipe_new(phi__io *io, bool we_read, phi__fd *ours, HANDLE *childs) {
-    phi__poller *poller = phi__io_poller(io);
+PHI__FN int phi__pipe_new(phi__poller *poller, bool we_read, phi__fd *ours, HANDLE *childs) {
     SECURITY_ATTRIBUTES inherited = PHI_ZERO;
     unsigned char random[16];
     char name[64];

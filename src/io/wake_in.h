@@ -15,7 +15,16 @@ typedef struct phi__wake {
 } phi__wake;
 
 /* Fills `out` with bytes made of clocks, addresses and the process's number: not secret. */
-PHI__FN void phi__clock_mix(unsigned char *out, size_t len, uint64_t process);
+static inline void phi__clock_mix(unsigned char *out, size_t len, uint64_t process) {
+    uint64_t x = phi__clock_us() ^ (process << 40) ^ (uint64_t)(uintptr_t)out ^
+                 (uint64_t)phi__clock_wall_ms() * 0x9E3779B97F4A7C15u;
+    for (size_t i = 0; i < len; i++) { /* the generator splitmix64 */
+        uint64_t z = (x += 0x9E3779B97F4A7C15u);
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+        out[i] = (unsigned char)((z ^ (z >> 31)) & 0xFF);
+    }
+}
 
 PHI__FN phi_status phi__wake_open(phi__wake *wake);
 PHI__FN void phi__wake_close(phi__wake *wake);  /* may be called if not open */

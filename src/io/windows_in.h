@@ -99,9 +99,9 @@ PHI__FN int phi__private_init(phi__private *out);
    no other function of Windows does: it is the address of a struct of ours. Threads: the pumping
    thread only. */
 #ifndef PHI_NO_PROCESS
-/* Makes a pipe. `we_read` says which end is ours. The child's end can be inherited; the caller
-   closes it with CloseHandle. */
-PHI__FN int phi__pipe_new(phi__io *io, bool we_read, phi__fd *ours, HANDLE *childs);
+/* Makes a pipe, or returns ERROR_NOT_SUPPORTED without a poller. `we_read` says which end is ours.
+   The child's end can be inherited; the caller closes it with CloseHandle. */
+PHI__FN int phi__pipe_new(struct phi__poller *poller, bool we_read, phi__fd *ours, HANDLE *childs);
 
 /* Reads bytes that have arrived. ERROR_NO_DATA: nothing yet. 0 with *got 0: the pipe has ended. */
 PHI__FN int phi__pipe_read(phi__fd pipe, char *out, size_t n, size_t *got);

@@ -29,6 +29,8 @@ PHI__FN int phi__outgoing_write(phi__outgoing *out, phi__fd fd, size_t most);
 /* Drops all bytes. Calling it twice is harmless. */
 PHI__FN void phi__outgoing_free(phi__outgoing *out);
 
+/* ---- variables.c ---- */
+
 /* True if two variables "NAME=value" have the same name. */
 PHI__FN bool phi__spawn_same_name(const char *a, const char *b);
 

@@ -395,7 +395,7 @@ PHI__FN void phi__child_pause(void) { Sleep(1); }
 
 PHI__FN int phi__child_pipe(phi__io *io, bool we_read, phi__fd *ours, phi__fd *childs) {
     HANDLE end = NULL;
-    int error = phi__pipe_new(io, we_read, ours, &end);
+    int error = phi__pipe_new(phi__io_poller(io), we_read, ours, &end);
     *childs = error == 0 ? (phi__fd)end : -1;
     return error;
 }
