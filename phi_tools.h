@@ -7726,11 +7726,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0x960d4e87
+#if PHI__IMP_SYSTEM != 0x45541d53
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0x960d4e87
+#define PHI__IMP_SYSTEM 0x45541d53
 
 /* ---- src/system/channel_in.h ---- */
 
@@ -10645,9 +10645,12 @@ static int phi__spawn_find(phi_memory *memory, const char *name, phi__wide_buf *
     return out->error;
 }
 
+/* Windows ignores dots and blanks at the end of a name. */
 static bool phi__spawn_is_script(const phi__wide_buf *program) {
-    if (program->len < 4) return false;
-    const wchar_t *end = program->at + program->len - 4;
+    size_t len = program->len;
+    while (len > 0 && (program->at[len - 1] == L'.' || program->at[len - 1] == L' ')) len--;
+    if (len < 4) return false;
+    const wchar_t *end = program->at + len - 4;
     return CompareStringOrdinal(end, 4, L".bat", 4, TRUE) == CSTR_EQUAL ||
            CompareStringOrdinal(end, 4, L".cmd", 4, TRUE) == CSTR_EQUAL;
 }
@@ -10785,18 +10788,30 @@ static HANDLE phi__launch_job(void) {
     return NULL;
 }
 
+/* Returns the program that CreateProcessW starts; NULL on failure. A batch file is run by the
+   system's cmd.exe: CreateProcessW alone would look for one in the working directory first. */
+static const wchar_t *phi__launch_program(const phi__launch *launch, wchar_t room[MAX_PATH]) {
+    static const wchar_t name[] = L"\\cmd.exe";
+    if (!phi__spawn_is_script(&launch->program)) return launch->program.at;
+    UINT n = GetSystemDirectoryW(room, MAX_PATH);
+    if (n == 0 || n + PHI__COUNT(name) > MAX_PATH) return NULL;
+    memcpy(room + n, name, sizeof name);
+    return room;
+}
+
 /* The child runs only after it is in its job, so that none of its children escapes. */
 static int phi__launch_go(phi__launch *launch, phi__os_child *child) {
     DWORD flags = CREATE_SUSPENDED | CREATE_NO_WINDOW | CREATE_UNICODE_ENVIRONMENT |
                   EXTENDED_STARTUPINFO_PRESENT;
     PROCESS_INFORMATION made = PHI_ZERO;
     const wchar_t *cwd = launch->cwd.len > 0 ? launch->cwd.at : NULL;
-    bool script = phi__spawn_is_script(&launch->program);
+    wchar_t room[MAX_PATH];
+    const wchar_t *program = phi__launch_program(launch, room);
+    if (program == NULL) return ERROR_FILE_NOT_FOUND;
     HANDLE job = phi__launch_job();
     if (job == NULL) return (int)GetLastError();
-    /* a batch file is run by the program that the line itself names */
-    if (!CreateProcessW(script ? NULL : launch->program.at, launch->line.at, NULL, NULL, TRUE,
-                        flags, launch->block.at, cwd, &launch->info.StartupInfo, &made)) {
+    if (!CreateProcessW(program, launch->line.at, NULL, NULL, TRUE, flags, launch->block.at, cwd,
+                        &launch->info.StartupInfo, &made)) {
         int error = (int)GetLastError();
         (void)CloseHandle(job);
         return error;

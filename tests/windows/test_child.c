@@ -425,6 +425,20 @@ static void a_batch_file_gets_its_arguments_and_no_command(void) {
         CHECK_EQ_INT(begin_desc(&r, &desc, words, sizeof words), PHI_IO);
         rig_close(&r);
     }
+    /* Windows drops dots and blanks at the end of a name: still a batch file */
+    argv[0] = "./phi_batch.cmd. ";
+    argv[1] = "%PATH%";
+    rig_open(&r);
+    CHECK(begin_desc(&r, &desc, NULL, 0) != PHI_OK);
+    rig_close(&r);
+    /* a cmd.exe in the working directory is not the system's */
+    argv[0] = "./phi_batch.cmd";
+    argv[1] = "a b";
+    CHECK(CopyFileA(self, "cmd.exe", FALSE));
+    rig_open(&r);
+    if (CHECK_EQ_INT(begin_desc(&r, &desc, NULL, 0), PHI_OK) && finish(&r)) CHECK_EQ_INT(r.code, 5);
+    rig_close(&r);
+    CHECK(DeleteFileA("cmd.exe"));
     CHECK(DeleteFileA("phi_batch.cmd"));
 }
 
