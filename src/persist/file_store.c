@@ -654,7 +654,8 @@ static phi_status phi__doc_list_threads(void *user_data, phi_arena *arena,
    An append is one write after the last whole group of lines. Anything that a crash leaves after
    that group is torn: lines that are cut off, have a wrong check value, or lack a part of their
    group. Readers ignore a torn end, and the next append cuts it off. A line with a wrong check
-   value is damaged, not torn, if a later line is valid and begins in another group. */
+   value is damaged, not torn, if a later line is valid and begins in another group or is a whole
+   group: no append leaves such lines. */
 
 enum {
     PHI__FILE_THREADS_PIECE = 256 * 1024,      /* bytes of one read */
@@ -765,7 +766,7 @@ static phi_status phi__tfile_torn(phi__tfile_scan *s) {
         s->keep = s->at;
         phi_status status = phi__tfile_next(s, &text);
         if (status != PHI_OK) return status == PHI_NOT_FOUND ? PHI_OK : status;
-    } while (!phi__line_read(text, &line) || line.first == s->count);
+    } while (!phi__line_read(text, &line) || (line.first == s->count && line.first != line.last));
     return phi__tfile_damaged(s, bad, "is damaged: its check value is not that of its bytes");
 }
 

@@ -149,6 +149,34 @@ TEST(no_acknowledged_entry_is_lost_when_the_process_is_killed) {
     phi_file_store_close(&r.s);
 }
 
+/* ---- damaged ---- */
+
+/* The end that an append looks for and the end that a read finds are the same. */
+TEST(a_bad_line_before_a_whole_group_is_damage) {
+    static const char bad[] = "{\"crc\":\"00000000\",\"seq\":0,\"e\":1}\n";
+    crash_rig r;
+    crash_seen seen = PHI_ZERO;
+    phi_str e = entry_of(0);
+    size_t n, header;
+    uint64_t torn;
+    REQUIRE(crash_begin(&r, phi__disk_system()));
+    CHECK_EQ_INT(r.s.append(r.s.user_data, "t", 0, &e, 1, W(&r)), PHI_OK);
+    char *bytes = test_read_file(r.path, &n);
+    REQUIRE(bytes != NULL);
+    header = (size_t)(strchr(bytes, '\n') - bytes) + 1;
+    FILE *f = fopen(r.path, "wb");
+    REQUIRE(f != NULL);
+    CHECK_EQ_INT(fwrite(bytes, 1, header, f), header);
+    CHECK_EQ_INT(fwrite(bad, 1, sizeof bad - 1, f), sizeof bad - 1);
+    CHECK_EQ_INT(fwrite(bytes + header, 1, n - header, f), n - header);
+    CHECK_EQ_INT(fclose(f), 0);
+    free(bytes);
+    CHECK_EQ_INT(r.s.read(r.s.user_data, "t", 0, crash_each, &seen, &torn, W(&r)), PHI_PARSE);
+    CHECK_EQ_STR(r.words, "t.jsonl: line 2 is damaged: its check value is not that of its bytes");
+    CHECK_EQ_INT(seen.count, 0);
+    phi_file_store_close(&r.s);
+}
+
 /* ---- cut ---- */
 
 static char *crash_fill(crash_rig *r, size_t *n) {
@@ -447,6 +475,7 @@ TEST(of_two_writers_that_race_one_is_told_so_and_no_line_is_mixed) {
 }
 
 TEST_MAIN(TEST_ENTRY(no_acknowledged_entry_is_lost_when_the_process_is_killed),
+          TEST_ENTRY(a_bad_line_before_a_whole_group_is_damage),
           TEST_ENTRY(a_file_cut_at_any_byte_is_a_prefix_and_can_be_appended_to),
           TEST_ENTRY(what_a_loss_of_power_leaves_behind_the_end_is_torn),
           TEST_ENTRY(a_hole_in_the_last_group_of_lines_is_torn_and_in_an_earlier_one_is_damage),
