@@ -7726,11 +7726,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0x45541d53
+#if PHI__IMP_SYSTEM != 0xfe36106c
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0x45541d53
+#define PHI__IMP_SYSTEM 0xfe36106c
 
 /* ---- src/system/channel_in.h ---- */
 
@@ -9377,7 +9377,7 @@ PHI__FN bool phi__path_inside(const char *directory, const char *path) {
    The path is resolved, so no part of it is a link. The directory above its last part is opened by
    its path, and its final path is compared: if they differ, a part has become a link since the
    check. The last part is opened in that directory by its name, and is refused if it is a link. So
-   a directory that is swapped for a link leads nowhere else, and nothing is made behind it. */
+   a directory that is swapped for a link leads nowhere else, and nothing is made in its target. */
 
 PHI__FN int phi__exact_directory(const char *path, unsigned long access, phi__fd *out) {
     wchar_t wide[PHI__WIDE_PATH];
@@ -10865,7 +10865,7 @@ PHI__FN int phi__child_start(phi_memory *memory, const phi__spawn *spawn, phi__o
 }
 
 PHI__FN phi_status phi__child_refusal(int error, const char *cwd) {
-    (void)cwd; /* a missing directory has an error of its own */
+    (void)cwd; /* Windows has another error for a missing directory */
     switch (error) {
     case ERROR_FILE_NOT_FOUND:
     case ERROR_PATH_NOT_FOUND: return PHI_NOT_FOUND;

@@ -157,7 +157,7 @@ static int phi__windows_put(char *out, size_t *len, phi_str text) {
     return 0;
 }
 
-/* Writes "//server/share" and moves *path behind it. Two slashes begin the path. */
+/* Writes "//server/share" and moves *path to the end of it. Two slashes begin the path. */
 static int phi__windows_share(phi_str *path, char *out, size_t *len) {
     static const char *const devices[] = {"pipe", "mailslot", "ipc$"};
     phi_str rest = phi__str_from(*path, 2);
@@ -178,7 +178,7 @@ static int phi__windows_share(phi_str *path, char *out, size_t *len) {
     return fault;
 }
 
-/* Writes the root at which the path begins, or `base`, and moves *path behind its own root. */
+/* Writes the root at which the path begins, or `base`, and moves *path to the end of its root. */
 static int phi__windows_begin(const char *base, phi_str *path, char *out, size_t *len) {
     bool slash = path->len > 0 && phi__windows_is_slash(path->at[0]);
     if (slash && path->len > 1 && phi__windows_is_slash(path->at[1]))

@@ -191,8 +191,10 @@ PHI__FN bool phi__wake_own(const phi__wake *wake) {
 
 PHI__FN void phi__wake_signal(phi__wake *wake) {
     DWORD kept = GetLastError();
-    int idle = 0;
-    if (PHI__CAS(&wake->signalled, &idle, 1)) (void)send((SOCKET)wake->write_fd, "!", 1, 0);
+    int idle = 0, sent = 1;
+    /* without buffers nothing is sent; then the next wake tries again */
+    if (PHI__CAS(&wake->signalled, &idle, 1) && send((SOCKET)wake->write_fd, "!", 1, 0) != 1)
+        (void)PHI__CAS(&wake->signalled, &sent, 0);
     SetLastError(kept);
 }
 

@@ -162,7 +162,7 @@ PHI__FN bool phi__path_inside(const char *directory, const char *path) {
    The path is resolved, so no part of it is a link. The directory above its last part is opened by
    its path, and its final path is compared: if they differ, a part has become a link since the
    check. The last part is opened in that directory by its name, and is refused if it is a link. So
-   a directory that is swapped for a link leads nowhere else, and nothing is made behind it. */
+   a directory that is swapped for a link leads nowhere else, and nothing is made in its target. */
 
 PHI__FN int phi__exact_directory(const char *path, unsigned long access, phi__fd *out) {
     wchar_t wide[PHI__WIDE_PATH];

@@ -353,7 +353,7 @@ PHI__FN int phi__child_start(phi_memory *memory, const phi__spawn *spawn, phi__o
 }
 
 PHI__FN phi_status phi__child_refusal(int error, const char *cwd) {
-    (void)cwd; /* a missing directory has an error of its own */
+    (void)cwd; /* Windows has another error for a missing directory */
     switch (error) {
     case ERROR_FILE_NOT_FOUND:
     case ERROR_PATH_NOT_FOUND: return PHI_NOT_FOUND;
