@@ -9,9 +9,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Records for a run that lacks memory: AGENT_START, ERROR, TURN_END and AGENT_END. It needs all of
-   them if it fails in a turn that began before its AGENT_START, for example in a snapshot. */
-enum { PHI__RESERVE = 4 };
+/* Records for a run that lacks memory: AGENT_START or TURN_END, then ERROR, then AGENT_END. */
+enum { PHI__RESERVE = 3 };
 
 /* Room for a few dozen events. One slow reader would hold a larger block longer. */
 #define PHI__EVENT_BLOCK_BYTES 8192u

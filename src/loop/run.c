@@ -833,6 +833,8 @@ static bool phi__run_load_fits(const phi__run *run) {
     if (run->tools.calls != NULL && run->state != PHI__RUN_TOOLS &&
         run->tools.emitted < run->tools.count)
         return false; /* false, because nothing would finish these calls */
+    if (!run->start.emitted && (run->turn.open || run->state > PHI__RUN_OPEN))
+        return false; /* no turn begins before AGENT_START */
     switch (run->state) {
     case PHI__RUN_TURN: return !run->turn.open || run->agent->thread->fold.count > 0;
     case PHI__RUN_TRANSFORM: return run->turn.open && run->agent->thread->fold.count > 0;

@@ -243,6 +243,29 @@ TEST(a_snapshot_of_a_snapshot_is_the_same_text) {
     end(&s);
 }
 
+TEST(a_run_in_a_turn_that_has_not_said_that_it_began_is_refused) {
+    static const char member[] = "\"opened\":true,";
+    story s;
+    phi_str text = phi_str_of("");
+    phi_agent_desc desc;
+    begin(&s);
+    for (int i = 0; i < 8; i++) (void)go_on(&s);
+    CHECK_EQ_INT(phi_agent_snapshot(s.agent, &s.arena, &text), PHI_OK);
+    CHECK(strstr(text.at, "\"turn_open\":true") != NULL);
+    char *changed = (char *)malloc(text.len + 1);
+    const char *at = strstr(text.at, member);
+    if (CHECK(changed != NULL && at != NULL)) {
+        size_t before = (size_t)(at - text.at);
+        memcpy(changed, text.at, before);
+        (void)snprintf(changed + before, text.len + 1 - before, "%s", at + sizeof member - 1);
+        desc = story_desc(&s);
+        CHECK(phi_agent_restore(rig_runtime(s.r), &desc, phi_str_of(changed), PHI_RESTORE_RESUME)
+                  .rt == NULL);
+    }
+    free(changed);
+    end(&s);
+}
+
 /* ---- a rewrite that waits for the end of the run ---- */
 
 /* The first two messages by one, and another lane. */
@@ -1205,6 +1228,7 @@ TEST(what_a_run_has_spent_is_counted_on_after_a_restore) {
 TEST_MAIN(TEST_ENTRY(a_snapshot_at_any_step_leads_to_the_same_log),
           TEST_ENTRY(a_snapshot_goes_on_in_another_process),
           TEST_ENTRY(a_snapshot_of_a_snapshot_is_the_same_text),
+          TEST_ENTRY(a_run_in_a_turn_that_has_not_said_that_it_began_is_refused),
           TEST_ENTRY(a_rewrite_that_waits_is_done_after_a_restore),
           TEST_ENTRY(a_rewrite_that_waits_is_written_again_as_it_was),
           TEST_ENTRY(a_rewrite_that_waits_for_no_run_is_done_with_the_restore),
