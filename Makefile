@@ -228,7 +228,7 @@ live:
 # A browser shows the pages from the disk; the search needs a server: python3 -m http.server -d build/site
 site:
 	@scripts/deps.sh site
-	@NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --quiet --strict
+	@NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict > $(BUILD)/log_site 2>&1 || { cat $(BUILD)/log_site; exit 1; }
 	@$(PYTHON) scripts/check_site.py
 
 interop:

@@ -6,6 +6,7 @@
                      about the first public function in it.
     docs/loop.md     has each event of phi_event_kind with the name that phi_event_name gives, and each field.
     mkdocs.yml       has every page of docs/ once.
+    llms.txt         has the form of llmstxt.org.
     links            of README.md, docs/*.md and the files of the root (AGENTS.md, llms.txt...) lead to files and
                      headings that exist; so do the make targets, files and folders that the files of the root name.
 """
@@ -142,6 +143,16 @@ def check_named(name):
                 BAD.append(f"{name}: there is no {path}, in: {words}")
 
 
+def check_llms():
+    """The form of llms.txt (llmstxt.org): a title, a quote that sums it up, text, then lists of links under headings."""
+    parts = re.split(r"^## .*\n", read("llms.txt"), flags=re.M)
+    if not re.match(r"# \S.*\n\n> \S.*\n", parts[0]):
+        BAD.append("llms.txt: expected a title, an empty line and a quote at its beginning")
+    for line in "\n".join(parts[1:]).split("\n"):
+        if line and not re.fullmatch(r"- \[[^]]+\]\([^)]+\): \S.*", line):
+            BAD.append(f"llms.txt: expected - [name](link): words: {line}")
+
+
 def main():
     functions, macros, header = publics()
     lines, events = check_api(functions, macros), check_events(header)
@@ -153,6 +164,8 @@ def main():
     for name in TOP:
         if name not in missing:
             check_named(name)
+    if "llms.txt" not in missing:
+        check_llms()
     print("\n".join(BAD), end="\n" * bool(BAD))
     print(f"{lines} functions, {events} events, {links} links, {len(BAD)} wrong")
     return 1 if BAD else 0

@@ -53,6 +53,9 @@ def main():
             bad += [f"{os.path.relpath(path, SITE)}: loads {u}" for u in re.findall(r"url\([\"']?((?:https?:)?//[^)\"']+)", file.read())]
     with open(os.path.join(SITE, "search", "search_index.json"), encoding="utf-8") as file:
         found = {entry["location"].split("#")[0] or "index.html" for entry in json.load(file)["docs"]}
+    with open(os.path.join(SITE, "llms.txt"), encoding="utf-8") as file:
+        bad += [f"llms.txt: there is no {to}" for to in re.findall(r"\]\(([^)]+)\)", file.read())
+                if not os.path.exists(os.path.join(SITE, to))]
     docs = glob.glob(os.path.join(os.path.dirname(os.path.dirname(SITE)), "docs", "*.md"))
     bad += [f"{name}: the search does not find it"
             for name in sorted(os.path.basename(p)[:-3] + ".html" for p in docs) if name not in found]

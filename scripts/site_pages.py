@@ -1,11 +1,12 @@
 """The pages of the site that are not in docs/: mkdocs calls these functions (mkdocs.yml, hooks).
 
 README.md becomes the first page. A file outside docs/ that a page links to becomes a page with its text, and the
-folder examples/ becomes a list of the programs."""
+folder examples/ becomes a list of the programs. llms.txt is at the root, with the files that it links to."""
 import html
 import os
 import posixpath
 import re
+import shutil
 
 from mkdocs.structure.files import File, InclusionLevel
 
@@ -101,3 +102,12 @@ def on_page_markdown(markdown, page, config, files):
         return markdown  # the text of a file
     markdown = COMMENT.sub(lambda m: "" if m[0].startswith("<!--") else m[0], markdown)
     return "\n".join(bars(line) for line in LINK.sub(one, markdown).split("\n"))
+
+
+def on_post_build(config):
+    """llms.txt, and the files that it links to as they are, for programs that read pages."""
+    for name in ["llms.txt", *targets("", read("llms.txt"))]:
+        to = os.path.join(config.site_dir, name)
+        if os.path.isfile(os.path.join(ROOT, name)):
+            os.makedirs(os.path.dirname(to), exist_ok=True)
+            shutil.copyfile(os.path.join(ROOT, name), to)
