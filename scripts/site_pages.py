@@ -15,7 +15,12 @@ CODE = r"^ *```.*?^ *```[ \t]*$|`[^`\n]*`"
 LINK = re.compile(CODE + r"|\]\((?P<to>(?!\w+:|#)[^)\s]+)\)", re.M | re.S)
 COMMENT = re.compile(CODE + r"|^<!--(?:(?!-->).)*-->[ \t]*\n", re.M | re.S)  # code that no reader need see (check_docs.py)
 LANGUAGE = {".c": "c", ".h": "c", ".cpp": "cpp", ".hpp": "cpp"}
-STYLE = ".md-grid { max-width: 84rem; }\n.md-typeset table:not([class]) { font-size: .68rem; }\n"
+LOOKED_UP = ("CHANGELOG.md", "conformance.md")  # the search shows them after other pages
+STYLE = """.md-grid { max-width: 84rem; }
+.md-typeset pre > code { font-size: .6rem; }
+.md-typeset table:not([class]) { font-size: .68rem; }
+.md-typeset table:not([class]) code { word-break: normal; }
+"""
 
 
 def read(name):
@@ -100,6 +105,8 @@ def on_page_markdown(markdown, page, config, files):
 
     if "\nsearch: {exclude" in (page.file.content_string if page.file.generated_by else "")[:40]:
         return markdown  # the text of a file
+    if name in LOOKED_UP:
+        page.meta["search"] = {"boost": 0.2}
     markdown = COMMENT.sub(lambda m: "" if m[0].startswith("<!--") else m[0], markdown)
     return "\n".join(bars(line) for line in LINK.sub(one, markdown).split("\n"))
 
