@@ -169,7 +169,7 @@ static void let_think(village *v) {
             villager *who = &v->cast[i];
             float distance = fabsf(who->x - v->player_x);
             thinking += phi_agent_get_info(who->mind).running;
-            if (who->heard[0] == '\0' || distance > EARSHOT) continue;
+            if (who->heard[0] == '\0' || distance > (float)EARSHOT) continue;
             if (next == NULL || distance < fabsf(next->x - v->player_x)) next = who;
         }
         if (next == NULL || thinking >= THINKERS) return;
