@@ -575,6 +575,15 @@ class InProcess(unittest.TestCase):
         self.assertTrue(said.endswith("Here it is: a sword of good steel.\n"))
         self.assertEqual(said.count("[the smith begins]"), 1)
 
+    def test_the_village_lends_saves_and_goes_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            said = self.say("village", cwd=folder).splitlines()
+        before, after = said[:said.index("[saved while Anna thinks: yes]")], said[said.index("[saved while Anna thinks: yes]"):]
+        # Two of eight were within earshot.
+        self.assertEqual({"Anna", "Bert"}, {line.split(":")[0] for line in before})
+        self.assertEqual(["Anna: Take it, and pay me back.", "[the player has 3 gold, Anna 7]",
+                          "Gert: They say that a wolf is in the hills, so stay on the road."], after[1:])
+
     def test_the_tests_of_an_agent_pass(self):
         said = self.say("testing").splitlines()
         self.assertEqual(len(said), 8)
