@@ -78,7 +78,7 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-.PHONY: all help demo live openapi schema interop windows cross test check coverage mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean \
+.PHONY: all help demo live site openapi schema interop windows cross test check coverage mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean \
         format \
         objects programs example-programs one always
 .DELETE_ON_ERROR:
@@ -93,6 +93,7 @@ help:
 	@echo 'make live       one conversation with each provider whose key is set; costs money'
 	@echo 'make openapi SPEC=file   the operations and tools of an OpenAPI document, with time and memory'
 	@echo 'make schema     writes docs/phi.schema.json, a JSON Schema of configurations, and the reference of docs/configuration.md'
+	@echo 'make site       the pages with search, into $(BUILD)/site (mkdocs-material of PyPI), and a check of their links'
 	@echo 'make interop    against packages of npm, PyPI and Go (node 20, Python 3.11, go); LLAMA=1: llama.cpp, too'
 	@echo 'make cross      tests on s390x, aarch64 and armv7 under qemu; a static phi over musl and its size; PARTS="s390x musl"'
 	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
@@ -223,6 +224,12 @@ live:
 	@$(MAKE) --no-print-directory V=normal $(BUILD)/normal/tests/live/prog_live > $(BUILD)/log_live 2>&1 \
 	    || { cat $(BUILD)/log_live; exit 1; }
 	@$(BUILD)/normal/tests/live/prog_live
+
+# A browser shows the pages from the disk; the search needs a server: python3 -m http.server -d build/site
+site:
+	@scripts/deps.sh site
+	@NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict > $(BUILD)/log_site 2>&1 || { cat $(BUILD)/log_site; exit 1; }
+	@$(PYTHON) scripts/check_site.py
 
 interop:
 	@MAKE="$(MAKE)" CC="$(CC)" LLAMA="$(LLAMA)" $(PYTHON) scripts/interop.py $(PARTS)

@@ -761,6 +761,7 @@ def jobs():
         yield "columns", f"columns {header}", job_columns, (header,)
     yield "conformance", "conformance", job_conformance, ()
     yield "documented code", "docs", job_script, ("check_docs.py",)
+    yield "pages", "pages", job_script, ("check_pages.py",)
     yield "words", "words", job_words, ()
     yield "words", "plain words", job_riddles, ()
     yield "manual page", "manual", job_manual, ()

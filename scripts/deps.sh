@@ -1,6 +1,6 @@
 #!/bin/sh
-# Looks for what the named groups need (demo test check coverage bench fuzz windows cross), by looking at the tools and headers
-# themselves. All there: silent, and no package manager is called. Else one line says what is missing and
+# Looks for what the named groups need (demo test check coverage bench fuzz windows cross site), by looking at the tools
+# and headers themselves. All there: silent, and no package manager is called. Else one line says what is missing and
 # what installs it: apt-get or brew; pip, into build/venv, for Python modules where that is not apt-get.
 set -eu
 
@@ -134,6 +134,14 @@ needs_cross() {
     need cmake cmake have cmake
     need cargo rust have cargo
     need openssl openssl have openssl
+}
+# The theme is not taken from Debian, whose version is older.
+needs_site() {
+    if ! runs_python 2>/dev/null; then
+        add packages python3
+    elif ! module material >"$tmp/log" 2>&1; then
+        add modules 'mkdocs-material<10'
+    fi
 }
 needs_bench() {
     need g++ gcc have g++

@@ -3,9 +3,14 @@ some pages must have."""
 import glob
 import os
 import re
+import sys
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+sys.dont_write_bytecode = True
+import check_pages  # noqa: E402
+
 PROTOCOLS = ("Anthropic", "Chat", "Responses", "Azure", "Gemini", "Vertex", "Interactions", "Bedrock")
 
 
@@ -85,7 +90,7 @@ class Pages(unittest.TestCase):
         row = next(line for line in read("docs", "data_model.md").split("\n") if line.startswith("| `loop_id` |"))
         self.assertIn("session_id.config_id.n", row)
         for page in ("sessions.md", "data_model.md", "stores.md"):
-            self.assertIn(f"({page})", read("docs", "architecture.md") + read("docs", "index.md"), page)
+            self.assertIn(f"({page})", read("docs", "architecture.md") + read("docs", "pages.md"), page)
 
     def test_the_page_on_architecture_names_every_room(self):
         text = read("docs", "architecture.md")
@@ -116,6 +121,57 @@ class Pages(unittest.TestCase):
         self.assertNotIn("make live", ci)
         self.assertIn("on: workflow_dispatch", live)
         self.assertIn("secrets.", live)
+
+
+class Checker(unittest.TestCase):
+    """scripts/check_pages.py finds each kind of mistake."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.functions, cls.macros, cls.header = check_pages.publics()
+
+    def bad(self, page, old, new):
+        """The complaints about a page in which one text was replaced."""
+        changed = read(*page.split("/"))
+        self.assertIn(old, changed)
+        changed = changed.replace(old, new, 1)
+        real, check_pages.BAD[:] = check_pages.read, []
+        check_pages.read = lambda name: changed if name == page else real(name)
+        try:
+            check_pages.check_api(self.functions, self.macros)
+            check_pages.check_events(self.header)
+            check_pages.check_links(page)
+            check_pages.check_llms()
+            check_pages.check_named("AGENTS.md")
+        finally:
+            check_pages.read = real
+        return "\n".join(check_pages.BAD)
+
+    def test_nothing_is_wrong_with_the_pages_as_they_are(self):
+        self.assertEqual("", self.bad("docs/api.md", "phi_stop(npc);", "phi_stop(npc);"))
+
+    def test_a_function_without_a_line_with_two_or_of_another_header_is_found(self):
+        self.assertIn("phi_stop of phi.h has no line", self.bad("docs/api.md", "phi_stop(npc);", "(void)npc;"))
+        self.assertIn("phi_abort has two lines", self.bad("docs/api.md", "phi_stop(npc);", "phi_abort(npc);"))
+        self.assertIn("phi_halt is no public function", self.bad("docs/api.md", "phi_stop(npc);", "phi_halt(npc);"))
+        self.assertIn("phi_mock_new is declared in phi_tools.h",
+                      self.bad("docs/api.md", "Header `phi_tools.h`: [testing.md]", "See [testing.md]"))
+
+    def test_a_macro_without_a_row_is_found(self):
+        self.assertIn("the macro PHI_ZERO is not named", self.bad("docs/api.md", "| `PHI_ZERO` |", "| |"))
+
+    def test_an_event_without_its_row_name_or_fields_is_found(self):
+        self.assertIn("PHI_EV_PAUSED is in 0 rows", self.bad("docs/loop.md", "| `PAUSED` |", "| |"))
+        self.assertIn('PHI_EV_PAUSED is not "Halted"', self.bad("docs/loop.md", "| Paused ", "| Halted "))
+        self.assertIn("phi_event has no frames", self.bad("docs/loop.md", "`elapsed_ms`", "`frames`"))
+        self.assertIn("no event has the field elapsed_ms", self.bad("docs/loop.md", "`elapsed_ms`", "`text`"))
+
+    def test_links_and_names_that_lead_nowhere_are_found(self):
+        self.assertIn("there is no docs/gone.md", self.bad("docs/api.md", "(loop.md)", "(gone.md)"))
+        self.assertIn("has no such heading", self.bad("docs/api.md", "(loop.md)", "(loop.md#gone)"))
+        self.assertIn("there is no target in: make sight", self.bad("AGENTS.md", "`make site`", "`make sight`"))
+        self.assertIn("there is no tests/support/gone.h", self.bad("AGENTS.md", "support/rig.h", "support/gone.h"))
+        self.assertIn("expected - [name](link): words", self.bad("llms.txt", "- [Tools]", "[Tools]"))
 
 
 if __name__ == "__main__":

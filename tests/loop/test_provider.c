@@ -651,6 +651,131 @@ TEST(a_host_may_translate_by_itself_and_the_history_stays_as_it_is) {
     rig_free(r);
 }
 
+/* ---- deltas and characters ---- */
+
+static const char drops[] = "Gr\xC3\xBC\xC3\x9F"
+                            "e, \xE4\xBD\xA0\xE5\xA5\xBD \xF0\x9F\x98\x80";
+
+typedef struct drip {
+    size_t at;
+    bool ends_early; /* after the first byte of the last character */
+    char heard[3][64];
+    size_t len[3];
+    int deltas[3], broken;
+} drip;
+
+static phi_status drip_open(void *user_data, const phi_model_request *request, void **call) {
+    (void)request;
+    *call = user_data;
+    return PHI_OK;
+}
+
+/* A byte a poll: as thinking, as text, then as the arguments of a call. */
+static phi_poll drip_poll(void *user_data, void *call, phi_answer *answer) {
+    drip *d = (drip *)user_data;
+    size_t len = sizeof drops - 1, i = d->at % len;
+    phi_str byte = phi__str(drops + i, 1);
+    (void)call;
+    if (d->at == 2 * len) phi_answer_call(answer, phi_str_of("c1"), phi_str_of("echo"));
+    if (d->at < len)
+        phi_answer_thinking(answer, byte, phi_str_of(NULL));
+    else if (d->at < 2 * len)
+        phi_answer_text(answer, byte);
+    else if (d->at < 3 * len && !(d->ends_early && d->at == 3 * len - 3))
+        phi_answer_arguments(answer, byte, false);
+    else
+        return PHI_POLL_DONE;
+    d->at++;
+    return PHI_POLL_AGAIN;
+}
+
+static void drip_close(void *user_data, void *call) { (void)user_data, (void)call; }
+
+static void drip_hear(void *user_data, const phi_event *event) {
+    drip *d = (drip *)user_data;
+    int kind = event->kind == PHI_EV_THINKING         ? 0
+               : event->kind == PHI_EV_TEXT           ? 1
+               : event->kind == PHI_EV_TOOL_ARGUMENTS ? 2
+                                                      : -1;
+    if (kind < 0) return;
+    d->deltas[kind]++;
+    d->broken += phi__utf8_valid(event->text) != event->text.len;
+    d->broken += phi__utf8_valid(event->partial) != event->partial.len;
+    if (!CHECK(d->len[kind] + event->text.len < sizeof d->heard[kind])) return;
+    memcpy(d->heard[kind] + d->len[kind], event->text.at, event->text.len);
+    d->len[kind] += event->text.len;
+}
+
+TEST(a_delta_never_ends_inside_a_character) {
+    int cut;
+    for (cut = 0; cut < 2; cut++) {
+        drip d;
+        rig *r = rig_new();
+        phi_agent_desc desc = parrot_desc();
+        phi_provider provider;
+        memset(&provider, 0, sizeof provider);
+        memset(&d, 0, sizeof d);
+        d.ends_early = cut == 1;
+        provider.protocol = "drip";
+        provider.user_data = &d;
+        provider.open = drip_open;
+        provider.poll = drip_poll;
+        provider.close = drip_close;
+        desc.provider = &provider;
+        desc.limits.max_turns = 1;
+        rig_watch(r, drip_hear, &d);
+        CHECK_EQ_INT(phi_prompt(rig_agent(r, &desc), "Go"), PHI_OK);
+        CHECK_EQ_INT(rig_run(r, 200), 0);
+        CHECK_EQ_INT(d.broken, 0);
+        CHECK_EQ_STR(d.heard[0], drops);
+        CHECK_EQ_STR(d.heard[1], drops);
+        CHECK_EQ_INT(d.deltas[0], 11); /* characters; of 20 bytes */
+        CHECK_EQ_INT(d.deltas[1], 11);
+        if (cut == 0)
+            CHECK_EQ_STR(d.heard[2], drops);
+        else /* a character that the end cut becomes U+FFFD, or is not shown */
+            CHECK(memcmp(d.heard[2], drops, sizeof drops - 5) == 0);
+        rig_free(r);
+    }
+}
+
+/* Each line is a delta's text: its bytes and its escapes cut characters. */
+TEST(a_delta_of_a_server_never_ends_inside_a_character) {
+    static const char *const pieces[] = {"Gr\xC3",
+                                         "\xBC\xC3",
+                                         "\x9F"
+                                         "e, \xE4\xBD",
+                                         "\xA0\xE5\xA5\xBD ",
+                                         "\\ud83d",
+                                         "\\ude00"};
+    char body[4096], line[400];
+    size_t i;
+    drip d;
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    memset(&d, 0, sizeof d);
+    (void)snprintf(
+        body, sizeof body, "%s",
+        "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,"
+        "\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n");
+    for (i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        (void)snprintf(line, sizeof line,
+                       "event: content_block_delta\ndata: {\"type\":\"content_block_delta\","
+                       "\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"%s\"}}\n\n",
+                       pieces[i]);
+        strcat(body, line);
+    }
+    strcat(body, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n");
+    rig_replies(r, 200, "content-type: text/event-stream\r\n", body);
+    rig_watch(r, drip_hear, &d);
+    CHECK_EQ_INT(phi_prompt(rig_agent(r, &desc), "Go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 200), 0);
+    CHECK_EQ_INT(d.broken, 0);
+    CHECK_EQ_STR(d.heard[1], drops);
+    CHECK(d.deltas[1] >= 5);
+    rig_free(r);
+}
+
 TEST(every_allocation_may_fail_and_calls_are_closed) {
     int n, once;
     bool done;
@@ -705,4 +830,6 @@ TEST_MAIN(TEST_ENTRY(a_model_in_the_process_is_polled_once_a_step_and_streams),
           TEST_ENTRY(what_is_no_provider_is_refused_with_words),
           TEST_ENTRY(a_registered_name_of_ours_is_used_in_its_stead_and_the_latest_wins),
           TEST_ENTRY(a_host_may_translate_by_itself_and_the_history_stays_as_it_is),
+          TEST_ENTRY(a_delta_never_ends_inside_a_character),
+          TEST_ENTRY(a_delta_of_a_server_never_ends_inside_a_character),
           TEST_ENTRY(every_allocation_may_fail_and_calls_are_closed))
