@@ -108,7 +108,7 @@ def obstacles(headers):
 def zip_of(files, when):
     """A zip of {path: (bytes, is it a program)}, the same bytes each time."""
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, (data, program) in sorted(files.items()):
             entry = zipfile.ZipInfo(path, time.gmtime(when)[:6])
             entry.create_system = 3  # Unix, so that modes count
@@ -121,7 +121,7 @@ def zip_of(files, when):
 def tar_of(files, when):
     """A tar.gz of the same."""
     out = io.BytesIO()
-    with gzip.GzipFile("", "wb", 9, out, mtime=when) as packed, tarfile.open(fileobj=packed, mode="w",
+    with gzip.GzipFile("", "wb", 6, out, mtime=when) as packed, tarfile.open(fileobj=packed, mode="w",
                                                                              format=tarfile.USTAR_FORMAT) as archive:
         for path, (data, program) in sorted(files.items()):
             entry = tarfile.TarInfo(path)
@@ -141,9 +141,9 @@ def files_in(folder, words):
     return files
 
 
-def release(to, repository, url=None):
+def release(to, repository, headers, url=None):
     """Writes the archives, their checksums and the filled files of packaging/."""
-    now, headers = version(), amalgamate.build(False)
+    now = version()
     when = int(git("log", "-1", "--format=%ct") or 1577836800)
     words = {"VERSION": now, "REPOSITORY": repository, "URL": url or f"{repository}/releases/download/v{now}",
              "DATE": email.utils.formatdate(when)}
@@ -189,14 +189,15 @@ def release(to, repository, url=None):
 
 def make_release(repository):
     try:
-        bad = obstacles(amalgamate.build(False))
+        headers = amalgamate.build(False)
+        bad = obstacles(headers)
     except amalgamate.Trouble as e:
         bad = [str(e)]
     if bad:
         print("\n".join("release: " + line for line in bad), file=sys.stderr)
         return 1
     to = os.path.join(ROOT, "build", "release")
-    for name, data in release(to, repository).items():
+    for name, data in release(to, repository, headers).items():
         print(f"wrote build/release/{name}: {len(data):,} bytes")
     print("wrote build/release/SHA256SUMS, and build/release/packaging/: the files for package managers")
     print(f"now: git tag -a v{version()} -m 'phi {version()}' {git('rev-parse', '--short', 'HEAD').strip()}")
@@ -216,11 +217,14 @@ class Trial:
         self.log = None
         self.env = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS", "DESTDIR"))}
         self.env.update(CC=CC, LC_ALL="C.UTF-8")
-        self.archives = release(self.release, os.environ.get("REPOSITORY") or "https://example.org/phi",
-                                f"file://{folder}/release")
+        self.archives = self.pack(self.release)
         self.source = f"{folder}/phi-{self.version}"
         self.unpack(self.folder, "-source.tar.gz")
         self.installed = f"{folder}/usr"
+
+    def pack(self, to):
+        return release(to, os.environ.get("REPOSITORY") or "https://example.org/phi", amalgamate.build(False),
+                       f"file://{self.release}")
 
     def unpack(self, to, kind):
         shutil.unpack_archive(f"{self.release}/phi-{self.version}{kind}", to)
@@ -268,8 +272,7 @@ def tool(name, *words):
 def part_zip(t):
     """The archive of a release: its checksum, the same bytes again, and the headers as a user copies them."""
     t.run("sha256sum", "-c", "SHA256SUMS", cwd=t.release)
-    again = release(f"{t.folder}/again", "https://example.org/phi", f"file://{t.folder}/release")
-    if again != t.archives:
+    if t.pack(f"{t.folder}/again") != t.archives:
         raise GiveUp("the archives differ when they are made again")
     folder = t.consumer("zip")
     t.unpack(folder, ".zip")
