@@ -82,7 +82,8 @@ def disagreements():
                                   ("docs/phi.1", r'^\.TH PHI 1 \S+ "phi (\S+)"', now),
                                   ("docs/phi.md", r"^phi (\d\S*) - ", now),
                                   ("CHANGELOG.md", r"^## (\d+\.\d+\.\d+)", now),
-                                  *((header, r'^#define PHI_VERSION "(\S+)"', now) for header in ("phi.h", "phi_json.h"))):
+                                  ("phi.h", r'^#define PHI_VERSION "(\S+)"', now),
+                                  ("phi_json.h", r'^#define PHI_VERSION "(\S+)"', now)):
         found = re.search(pattern, read(ROOT, name), re.M)
         if not found or found[1] != wanted:
             bad.append(f"{name}: {found[1] if found else 'no version'}, should be {wanted} (src/base/base.h: {now})")
@@ -94,7 +95,8 @@ def obstacles(headers):
     bad, now = disagreements(), version()
     first = re.search(r"^## .*", read(ROOT, "CHANGELOG.md"), re.M)
     if not first or not re.fullmatch(rf"## {re.escape(now)} \(\d{{4}}-\d\d-\d\d\)", first[0]):
-        bad.append(f'CHANGELOG.md: the first section is "{first[0] if first else ""}", should be "## {now} (YYYY-MM-DD)"')
+        bad.append(f'CHANGELOG.md: the first section is "{first[0] if first else ""}", '
+                   f'should be "## {now} (YYYY-MM-DD)"')
     bad += [f"{name}: stale: run make" for name, text in headers.items() if read(ROOT, name) != text]
     if git("status", "--porcelain"):
         bad.append("the tree is not clean: git status")
@@ -215,7 +217,8 @@ class Trial:
         self.release = f"{folder}/release"
         self.files = f"{self.release}/packaging"
         self.log = None
-        self.env = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS", "DESTDIR"))}
+        self.env = {key: value for key, value in os.environ.items()
+                    if not key.startswith(("MAKE", "MFLAGS", "DESTDIR"))}
         self.env.update(CC=CC, LC_ALL="C.UTF-8")
         self.archives = self.pack(self.release)
         self.source = f"{folder}/phi-{self.version}"
@@ -264,8 +267,8 @@ def tool(name, *words):
     """The version of a tool."""
     if shutil.which(name) is None:
         raise Missing(f"there is no {name}")
-    said = subprocess.run([name, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout
-    found = re.search(r"\d+(\.\d+)+", said)
+    done = subprocess.run([name, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    found = re.search(r"\d+(\.\d+)+", done.stdout)
     return f"{name} {found[0] if found else ''}".strip()
 
 
@@ -320,7 +323,8 @@ def part_cmake(t):
 def part_fetch_content(t):
     """The sources, as from a Git repository, and the archive of a release."""
     used = tool("cmake", "--version")
-    cmake(t, t.consumer("fetch-source"), f"-DPHI_FETCH=SOURCE_DIR;{t.source};SOURCE_SUBDIR;packaging", programs=("linked",))
+    cmake(t, t.consumer("fetch-source"), f"-DPHI_FETCH=SOURCE_DIR;{t.source};SOURCE_SUBDIR;packaging",
+          programs=("linked",))
     url = f"file://{t.release}/phi-{t.version}.zip"
     digest = hashlib.sha256(t.archives[f"phi-{t.version}.zip"]).hexdigest()
     cmake(t, t.consumer("fetch-zip"), f"-DPHI_FETCH=URL;{url};URL_HASH;SHA256={digest}", programs=("headers",))
@@ -428,8 +432,8 @@ def part_oss_fuzz(t):
     t.unpack(src, "-source.tar.gz")
     os.rename(f"{src}/phi-{t.version}", f"{src}/phi")
     cache = CC.split()[:-1]  # ccache, if the compiler has it
-    t.run("bash", "-eu", f"{t.files}/oss-fuzz/build.sh", CC=" ".join([*cache, CLANG]), CXX=f"{CLANG}++", SRC=src, OUT=out,
-          CFLAGS=FUZZ_FLAGS, CXXFLAGS=FUZZ_FLAGS, LIB_FUZZING_ENGINE="-fsanitize=fuzzer")
+    t.run("bash", "-eu", f"{t.files}/oss-fuzz/build.sh", CC=" ".join([*cache, CLANG]), CXX=f"{CLANG}++", SRC=src,
+          OUT=out, CFLAGS=FUZZ_FLAGS, CXXFLAGS=FUZZ_FLAGS, LIB_FUZZING_ENGINE="-fsanitize=fuzzer")
     count = 0
     for source in sorted(glob.glob("tests/fuzz/fuzz_*.c", root_dir=ROOT)):
         name = os.path.basename(source)[:-2]

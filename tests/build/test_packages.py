@@ -1,4 +1,6 @@
-"""scripts/packages.py: one version everywhere, and releases that are refused or made. `make packages` tries the packages."""
+"""scripts/packages.py: one version everywhere, and releases that are made or refused.
+
+`make packages` tries the packages themselves."""
 import hashlib
 import os
 import re
@@ -13,8 +15,8 @@ sys.path.insert(0, os.path.join(ROOT, "scripts"))
 sys.dont_write_bytecode = True
 import packages  # noqa: E402
 
-PARTS = ["src", "packaging", "extras", "docs/phi.1", "docs/phi.md", "scripts/packages.py", "amalgamate.py", "phi.h", "phi_json.h",
-         "phi_tools.h", "LICENSE", "README.md", "CHANGELOG.md", "Makefile"]
+PARTS = ["src", "packaging", "extras", "docs/phi.1", "docs/phi.md", "scripts/packages.py", "amalgamate.py",
+         "phi.h", "phi_json.h", "phi_tools.h", "LICENSE", "README.md", "CHANGELOG.md", "Makefile"]
 
 
 class Version(unittest.TestCase):
@@ -105,8 +107,9 @@ class Release(unittest.TestCase):
             if name.startswith("packaging/") and not name.endswith("phi.pc"):  # PREFIX is known when it is installed
                 left = re.search(r"@[A-Z][A-Z0-9_]+@", data.decode())
                 self.assertTrue(left is None or name == "packaging/CMakeLists.txt", f"{name}: {left}")
-        names = subprocess.run([sys.executable, "-m", "zipfile", "-l", os.path.join(self.dir, "build", "release", archive)],
-                               stdout=subprocess.PIPE, text=True, check=True).stdout
+        path = os.path.join(self.dir, "build", "release", archive)
+        names = subprocess.run([sys.executable, "-m", "zipfile", "-l", path], stdout=subprocess.PIPE, text=True,
+                               check=True).stdout
         for name in ("phi.h", "phi_tools.h", "phi_json.h", "extras/phi.hpp", "LICENSE", "README.md", "CHANGELOG.md",
                      "CMakeLists.txt", "meson.build", "packaging/cmake/phi-config.cmake"):
             self.assertIn(f"phi-{now}/{name} ", names)
