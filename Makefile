@@ -79,7 +79,7 @@ MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
 .PHONY: all help demo live site openapi schema interop windows cross test check coverage mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean \
-        format \
+        format install-headers libphi install-libphi release packages \
         objects programs example-programs one always
 .DELETE_ON_ERROR:
 .SECONDARY: $(FUZZ_SRC:%.c=$(BUILD)/fuzz/%.o)
@@ -104,6 +104,9 @@ help:
 	@echo 'make one T=tests/base/test_arena.c   one test program, whatever else does not compile'
 	@echo 'make bench | fuzz | soak | valgrind | examples | format | clean'
 	@echo 'make install PREFIX=/usr/local   the headers and the command phi, with its manual page (make uninstall)'
+	@echo 'make install-headers | libphi | install-libphi   the headers alone; a shared and a static library (docs/packages.md)'
+	@echo 'make release REPOSITORY=https://...   archives with checksums in $(BUILD)/release, and the command that tags the version'
+	@echo 'make packages   a program against phi of each package manager; PARTS="cmake meson": some of them'
 	@echo 'make coverage   which lines and branches the C tests run, per room (gcovr); pages in $(BUILD)/coverage'
 	@echo 'make deps       installs what demo, test and check need; each does so itself'
 
@@ -324,19 +327,61 @@ $(BUILD)/phi: examples/phi.c $(wildcard examples/*.h examples/phi/*.h) $(BUILD)/
 	@echo '  CC    $@'
 	@$(CC) -std=c99 -O2 -D_GNU_SOURCE -I$(BUILD)/include examples/phi.c $(FAST_LINK) $(LIBS) -lm -o $@
 
+VERSION := $(shell sed -n 's/^\#define PHI_VERSION "\(.*\)"/\1/p' src/base/base.h)
 TO = $(DESTDIR)$(PREFIX)
-install: all $(BUILD)/phi
-	install -d $(TO)/include $(TO)/bin $(TO)/share/man/man1 $(TO)/share/bash-completion/completions \
-	    $(TO)/share/zsh/site-functions
-	install -m 644 $(HEADERS) $(TO)/include
+EXTRAS = extras/phi.hpp extras/phi_store_sqlite.h
+install-headers: all
+	install -d $(TO)/include $(TO)/share/pkgconfig $(TO)/share/cmake/phi
+	install -m 644 $(HEADERS) $(EXTRAS) $(TO)/include
+	install -m 644 packaging/cmake/* $(TO)/share/cmake/phi
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' packaging/phi.pc > $(TO)/share/pkgconfig/phi.pc
+
+install: install-headers $(BUILD)/phi
+	install -d $(TO)/bin $(TO)/share/man/man1 $(TO)/share/bash-completion/completions $(TO)/share/zsh/site-functions
 	install -m 755 $(BUILD)/phi $(TO)/bin
 	install -m 644 docs/phi.1 $(TO)/share/man/man1
 	install -m 644 scripts/completion/phi.bash $(TO)/share/bash-completion/completions/phi
 	install -m 644 scripts/completion/_phi $(TO)/share/zsh/site-functions
 
+# The library for programs that do not hold the implementation. Before 1.0 each minor version has a SONAME.
+NUMBERS = $(subst ., ,$(VERSION))
+SERIES = $(firstword $(NUMBERS))$(if $(filter 0.%,$(VERSION)),.$(word 2,$(NUMBERS)))
+SHARED = libphi.so.$(SERIES)
+libphi: $(BUILD)/lib/libphi.a $(BUILD)/lib/$(SHARED)
+
+$(BUILD)/lib/phi.o: packaging/cmake/phi_implementation.c $(BUILD)/include/.stamp
+	@mkdir -p $(@D)
+	@echo '  CC    $@'
+	@$(CC) -std=c99 -O2 -fPIC -I$(BUILD)/include -c $< -o $@
+
+$(BUILD)/lib/libphi.a: $(BUILD)/lib/phi.o
+	@rm -f $@
+	@$(AR) rcs $@ $<
+
+$(BUILD)/lib/$(SHARED): $(BUILD)/lib/phi.o packaging/libphi.map
+	@echo '  LINK  $@'
+	@$(CC) -shared -Wl,-soname,$(@F) -Wl,--version-script=packaging/libphi.map -Wl,-z,defs $< $(LIBS) -o $@
+	@ln -sf $(@F) $(BUILD)/lib/libphi.so
+
+install-libphi: install-headers libphi
+	install -d $(TO)/lib
+	install -m 644 $(BUILD)/lib/libphi.a $(BUILD)/lib/$(SHARED) $(TO)/lib
+	ln -sf $(SHARED) $(TO)/lib/libphi.so
+
 uninstall:
-	rm -f $(HEADERS:%=$(TO)/include/%) $(TO)/bin/phi $(TO)/share/man/man1/phi.1 \
-	    $(TO)/share/bash-completion/completions/phi $(TO)/share/zsh/site-functions/_phi
+	rm -f $(patsubst %,$(TO)/include/%,$(HEADERS) $(notdir $(EXTRAS))) $(TO)/bin/phi $(TO)/share/man/man1/phi.1 $(TO)/share/pkgconfig/phi.pc \
+	    $(TO)/lib/libphi.a $(TO)/lib/libphi.so $(TO)/lib/$(SHARED) $(TO)/share/bash-completion/completions/phi $(TO)/share/zsh/site-functions/_phi
+	rm -rf $(TO)/share/cmake/phi
+
+# REPOSITORY: the address that releases have; archives are below it, at releases/download/vVERSION.
+REPOSITORY = https://example.org/phi
+release:
+	@REPOSITORY="$(REPOSITORY)" $(PYTHON) scripts/packages.py release
+
+# PARTS: see scripts/packages.py.
+packages:
+	@scripts/deps.sh packages
+	@MAKE="$(MAKE)" CC="$(CC)" CLANG="$(CLANG)" REPOSITORY="$(REPOSITORY)" $(PYTHON) scripts/packages.py $(PARTS)
 
 format:
 	clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch] examples/*.[ch] examples/phi/*.h bench/*.[ch] extras/*.h extras/*.hpp \

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Looks for what the named groups need (demo test check coverage bench fuzz windows cross site), by looking at the tools
-# and headers themselves. All there: silent, and no package manager is called. Else one line says what is missing and
+# Looks for what the named groups need (demo test check coverage bench fuzz windows cross site packages), by looking at
+# the tools and headers themselves. All there: silent, and no package manager is called. Else one line says what is missing and
 # what installs it: apt-get or brew; pip, into build/venv, for Python modules where that is not apt-get.
 set -eu
 
@@ -59,6 +59,7 @@ wide32() {
 }
 fuzzer() { ls "$(clang -print-resource-dir)"/lib/*/libclang_rt.fuzzer*; }
 clang_major() { clang -dumpversion | sed 's/\..*//'; }
+makes_venv() { python3 -c 'import ensurepip'; }
 runs_python() { $python -c ''; }
 
 needs_common() {
@@ -141,6 +142,20 @@ needs_site() {
         add packages python3
     elif ! module material >"$tmp/log" 2>&1; then
         add modules 'mkdocs-material<10'
+    fi
+}
+# Conan comes by pip, into build/packages/venv (scripts/packages.py).
+needs_packages() {
+    needs_fuzz
+    need pkgconf pkgconf have pkg-config
+    need cmake cmake have cmake
+    need ninja-build ninja have ninja
+    need meson meson have meson
+    if [ "$manager" = apt-get ]; then
+        need dpkg-dev dpkg have dpkg-buildpackage
+        need debhelper debhelper have dh
+        need lintian lintian have lintian
+        need python3-venv python3 makes_venv
     fi
 }
 needs_bench() {
