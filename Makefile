@@ -72,7 +72,8 @@ SRC_OBJ = $(SRC:%.c=$(B)/%.o)
 SUPPORT_OBJ = $(SUPPORT:%.c=$(B)/%.o)
 TESTS = $(TEST_SRC:%.c=$(B)/%)
 PROGS = $(PROG_SRC:%.c=$(B)/%)
-EXAMPLES = $(EXAMPLE_SRC:%.c=$(B)/%) $(EXAMPLE_CPP:%.cpp=$(B)/%)
+# npc.c and npc.cpp are two programs.
+EXAMPLES = $(EXAMPLE_SRC:%.c=$(B)/%) $(EXAMPLE_CPP:%.cpp=$(B)/%_cpp)
 
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
@@ -188,7 +189,7 @@ $(B)/examples/%: examples/%.c $(B)/libphi_all.a $(B)/declared/.stamp
 	@$(CC) -std=c99 $(WARN_HEADER) $(WERROR) $(FLAGS_HEADER) -D_GNU_SOURCE -I$(B)/declared $< $(B)/libphi_all.a \
 	    $(FAST_LINK) $(LIBS) -lm -o $@
 
-$(B)/examples/%: examples/%.cpp $(wildcard extras/*.hpp) $(B)/libphi_all.a $(B)/declared/.stamp
+$(B)/examples/%_cpp: examples/%.cpp $(wildcard extras/*.hpp) $(B)/libphi_all.a $(B)/declared/.stamp
 	@mkdir -p $(@D)
 	@echo '  CXX   $<'
 	@$(CXX) -std=c++17 -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(FLAGS_HEADER) -D_GNU_SOURCE -I$(B)/declared -Iextras \
