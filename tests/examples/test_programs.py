@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
 """The longer examples: the villager in 64 KB, the reviewer, and the server with its five hundred clients."""
+import asyncio
+import json
 import os
 import re
+import signal
+import subprocess
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -45,6 +50,123 @@ class Npc(unittest.TestCase):
         found = re.search(self.ENDS, said)
         self.assertEqual(found.group(1, 2, 3), ("100", "0", "0"))
         self.assertGreater(int(found.group(4)), 100)
+
+
+class Server(unittest.TestCase):
+    """The server, a mock of its own, and clients."""
+    def begin(self, address, *args):
+        self.mock = Mock("--port", "0")
+        self.addCleanup(self.mock.stop)
+        env = environment(PHI_BASE_URL=self.mock.url + address)
+        self.child = subprocess.Popen([program("server"), "0", *args], env=env, text=True,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.addCleanup(self.child.stdout.close)
+        self.addCleanup(self.child.wait)
+        self.addCleanup(self.child.kill)
+        self.port = int(self.child.stdout.readline().split()[2])
+
+    def end(self):
+        self.child.send_signal(signal.SIGTERM)
+        said = self.child.stdout.read()
+        self.assertEqual(self.child.wait(LONGEST), 0, said)
+        return said
+
+    def of_mock(self, what):
+        with test_examples.DIRECT.open(self.mock.url + what) as answer:
+            return json.load(answer)
+
+    async def ask(self, name, text, events=None):
+        """The status line and the events of an answer. events: hangs up after so many."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        body = text.encode()
+        writer.write(b"POST /%s HTTP/1.1\r\nHost: x\r\ncontent-length: %d\r\n\r\n%s"
+                     % (name.encode(), len(body), body))
+        status = (await reader.readline()).decode().strip()
+        while await reader.readline() not in (b"\r\n", b""):
+            pass
+        got = []
+        while events is None or len(got) < events:
+            line = (await reader.readline()).decode()
+            if not line.startswith("event: "):
+                break
+            data = (await reader.readline()).decode()
+            self.assertEqual(await reader.readline(), b"\n")
+            got.append((line[7:-1], json.loads(data[len("data: "):])))
+        writer.close()
+        return status, got
+
+    def check(self, answer, text):
+        status, events = answer
+        self.assertEqual(status, "HTTP/1.1 200 OK")
+        self.assertEqual({kind for kind, _ in events[:-1]}, {"text"})
+        self.assertEqual("".join(data["text"] for _, data in events[:-1]), text)
+        self.assertEqual((events[-1][0], events[-1][1]["status"]), ("end", "ok"))
+
+    def test_five_hundred_clients_at_once_and_fifty_hang_up(self):
+        self.begin("/m/delay=10/s/echo")
+
+        def text(i):  # of those who hang up, long enough for that
+            return (60 if i % 10 == 0 else 3) * ("I am number %d, with \"quotes\",\nlines and \u00fcml\u00e4uts. " % i)
+
+        async def crowd():
+            return await asyncio.gather(*(
+                self.ask("client-%d" % i, text(i), 2 if i % 10 == 0 else None) for i in range(500)))
+
+        for i, answer in enumerate(asyncio.run(crowd())):
+            if i % 10 == 0:
+                self.assertEqual(len(answer[1]), 2)
+            else:
+                self.check(answer, text(i))
+        end = time.monotonic() + LONGEST
+        while self.of_mock("/_stats")["active"] and time.monotonic() < end:
+            time.sleep(0.02)
+        stats = self.of_mock("/_stats")
+        self.assertEqual((stats["total"], stats["active"]), (500, 0))
+        self.assertLessEqual(stats["peak_active"], 128 + 50)  # the mock sees a hang-up late
+        left = [entry.get("gone", False) for entry in self.of_mock("/_log")
+                if entry["body_bytes"] > 2000]
+        self.assertEqual(left, [True] * 50)  # who hangs up, stops the model call
+        again = asyncio.run(self.ask("client-10", "I am back."))
+        self.check(again, "I am back.")
+        self.assertRegex(self.end(), r"^500 clients, 501 prompts, 50 hung up, at most \d+ KB")
+
+    def test_a_client_may_spend_its_budget_and_no_more(self):
+        self.begin("/s/echo", "700")
+
+        async def talk():
+            return [await self.ask(name, "Once more." * 20) for name in ("ada", "ada", "ada", "bo")]
+
+        answers = asyncio.run(talk())
+        self.check(answers[0], "Once more." * 20)
+        self.assertEqual(answers[2][1][-1][1]["status"], "a limit of the run was reached")
+        self.check(answers[3], "Once more." * 20)  # has a budget of its own
+        spent = [events[-1][1]["tokens"] for _, events in answers]
+        self.assertEqual(spent, sorted(spent[:3]) + [spent[0]])
+        self.assertLessEqual(spent[2], 700)
+
+    def test_what_is_no_question_is_refused(self):
+        self.begin("/m/slow-headers=300/s/echo")
+
+        async def raw(text):
+            reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+            writer.write(text)
+            said = await reader.read()
+            writer.close()
+            return said.decode().split("\r\n")[0]
+
+        async def talk():
+            first = asyncio.ensure_future(self.ask("ada", "Hello"))
+            await asyncio.sleep(0.1)
+            busy = await self.ask("ada", "And again")
+            return (await first, busy[0], await raw(b"GET / HTTP/1.1\r\n\r\n"),
+                    await raw(b"POST / HTTP/1.1\r\ncontent-length: 2\r\n\r\nhi"),
+                    await raw(b"POST /x HTTP/1.1\r\ncontent-length: 99999\r\n\r\n"))
+
+        first, *refused = asyncio.run(talk())
+        self.check(first, "Hello")
+        self.assertEqual([status.split()[1] for status in refused],
+                         ["409", "405", "503", "413"])
+        self.end()
 
 
 if __name__ == "__main__":
