@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -50,6 +51,70 @@ class Npc(unittest.TestCase):
         found = re.search(self.ENDS, said)
         self.assertEqual(found.group(1, 2, 3), ("100", "0", "0"))
         self.assertGreater(int(found.group(4)), 100)
+
+
+class Review(unittest.TestCase):
+    def setUp(self):
+        there = tempfile.TemporaryDirectory(dir=test_examples.BUILD)
+        self.addCleanup(there.cleanup)
+        self.folder = os.path.join(there.name, "repository")
+        os.makedirs(os.path.join(self.folder, "src"))
+        self.write("../secret.txt", "hush\n")
+        self.write("src/lock.c", "int a;\n")
+        self.git("init", "-q")
+        self.git("add", "-A")
+        self.git("commit", "-qm", "first")
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def git(self, *words):
+        return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], text=True,
+                              cwd=self.folder, stdout=subprocess.PIPE, check=True).stdout
+
+    def review(self, *args, text="", **options):
+        env = environment(PHI_BASE_URL=test_examples.mock.url + "/s/review")
+        folder = os.path.join(self.folder, options.get("folder", "."))
+        done = subprocess.run([program("review"), *args], input=text, env=env, cwd=folder, text=True,
+                              timeout=LONGEST, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        return done.stdout, done.returncode
+
+    def test_a_diff_is_reviewed_with_its_cost_and_asked_about_later(self):
+        self.write("src/lock.c", "void f(void) {\n    lock();\n}\n")
+        test_examples.mock.asked()
+        said, code = self.review(text=self.git("diff"))
+        self.assertEqual(code, 0, said)
+        for words in ('[read_file {"path": "src/lock.c"}]\n', "src/lock.c:2: the lock is never released",
+                      "   2 |     lock();\n", "No matches found for 'unlock'",
+                      "Cannot access ../secret.txt: it is outside the allowed paths"):
+            self.assertIn(words, said)
+        self.assertNotIn("hush", said)
+        self.assertTrue(said.endswith("\n2 model calls, 5000 tokens in (2000 of them from the cache), "
+                                      "300 out: $0.0141\n"), said)
+        asked = test_examples.mock.asked()
+        self.assertIn("+    lock();", json.dumps(asked[0]["messages"][0]))
+        self.assertEqual(sorted(tool["name"] for tool in asked[0]["tools"]),
+                         ["list_files", "read_file", "search"])
+
+        said, code = self.review("--continue", "What about the locking?", folder="src")
+        self.assertEqual(code, 0, said)
+        self.assertTrue(said.startswith('About "What about the locking?": it is as I said.\n'), said)
+        self.assertTrue(said.endswith("\n1 model calls, 4000 tokens in (3000 of them from the cache), "
+                                      "50 out: $0.0046\n"), said)
+        self.assertGreater(len(test_examples.mock.asked()[0]["messages"]), 4)
+        self.assertEqual(self.git("status", "--short"), " M src/lock.c\n")  # nothing of its own
+
+        said, code = self.review(text=self.git("diff"))  # a new review knows nothing of the last one
+        self.assertEqual(code, 0, said)
+        self.assertEqual(len(test_examples.mock.asked()[0]["messages"]), 1)
+
+    def test_without_a_diff_or_a_repository_it_says_so(self):
+        self.assertEqual(self.review(), ("there is nothing to review\n", 0))
+        self.assertEqual(self.review("--what")[1], 2)
+        said, code = self.review(folder="/", text="+ a diff\n")
+        self.assertEqual(code, 1)
+        self.assertIn("! this is not in a git repository\n", said)
 
 
 class Server(unittest.TestCase):
