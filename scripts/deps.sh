@@ -1,5 +1,5 @@
 #!/bin/sh
-# Looks for what the named groups need (demo test check coverage bench fuzz windows cross), by looking at the tools and headers
+# Looks for what the named groups need (demo test check coverage bench fuzz windows cross town), by looking at the tools and headers
 # themselves. All there: silent, and no package manager is called. Else one line says what is missing and
 # what installs it: apt-get or brew; pip, into build/venv, for Python modules where that is not apt-get.
 set -eu
@@ -85,6 +85,7 @@ needs_test() {
     esac
     need openssl openssl have openssl
     need tmux tmux have tmux
+    need git git have git
     need libsqlite3-dev sqlite header sqlite3.h
 }
 needs_check() {
@@ -134,6 +135,11 @@ needs_cross() {
     need cmake cmake have cmake
     need cargo rust have cargo
     need openssl openssl have openssl
+}
+# Xvfb is for systems with X11.
+needs_town() {
+    need libsdl2-dev sdl2 have sdl2-config
+    if linux; then need xvfb xvfb have Xvfb; fi
 }
 needs_bench() {
     need g++ gcc have g++
