@@ -63,7 +63,9 @@ SUPPORT := $(sort $(wildcard tests/support/*.c))
 TEST_SRC := $(filter-out tests/windows/%, $(sort $(wildcard tests/*/test_*.c)))
 PROG_SRC := $(sort $(wildcard tests/*/prog_*.c tests/interop/mcp/*.c))
 TEST_PY := $(sort $(wildcard tests/*/test_*.py))
-EXAMPLE_SRC := $(sort $(wildcard examples/*.c))
+# town.c needs SDL2; `make town` installs it. Its headers are not to be warned about.
+SDL := $(patsubst -I%,-isystem %,$(shell sdl2-config --cflags --libs 2>/dev/null))
+EXAMPLE_SRC := $(filter-out $(if $(SDL),,examples/town.c), $(sort $(wildcard examples/*.c)))
 EXAMPLE_CPP := $(sort $(wildcard examples/*.cpp))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 HEADERS = phi_json.h phi.h phi_tools.h
@@ -72,13 +74,14 @@ SRC_OBJ = $(SRC:%.c=$(B)/%.o)
 SUPPORT_OBJ = $(SUPPORT:%.c=$(B)/%.o)
 TESTS = $(TEST_SRC:%.c=$(B)/%)
 PROGS = $(PROG_SRC:%.c=$(B)/%)
-EXAMPLES = $(EXAMPLE_SRC:%.c=$(B)/%) $(EXAMPLE_CPP:%.cpp=$(B)/%)
+# npc.c and npc.cpp are two programs.
+EXAMPLES = $(EXAMPLE_SRC:%.c=$(B)/%) $(EXAMPLE_CPP:%.cpp=$(B)/%_cpp)
 
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-.PHONY: all help demo live site openapi schema interop windows cross test check coverage mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean \
+.PHONY: all help demo live site openapi schema town interop windows cross test check coverage mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean \
         format install-headers libphi install-libphi release packages \
         objects programs example-programs one always
 .DELETE_ON_ERROR:
@@ -94,6 +97,7 @@ help:
 	@echo 'make openapi SPEC=file   the operations and tools of an OpenAPI document, with time and memory'
 	@echo 'make schema     writes docs/phi.schema.json, a JSON Schema of configurations, and the reference of docs/configuration.md'
 	@echo 'make site       the pages with search, into $(BUILD)/site (mkdocs-material of PyPI), and a check of their links'
+	@echo 'make town       installs SDL2 and Xvfb, tests examples/town.c, and writes docs/town.png'
 	@echo 'make interop    against packages of npm, PyPI and Go (node 20, Python 3.11, go); LLAMA=1: llama.cpp, too'
 	@echo 'make cross      tests on s390x, aarch64 and armv7 under qemu; a static phi over musl and its size; PARTS="s390x musl"'
 	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
@@ -188,19 +192,30 @@ $(B)/examples/%: examples/%.c $(B)/libphi_all.a $(B)/declared/.stamp
 	@mkdir -p $(@D)
 	@echo '  CC    $<'
 	@! grep -q '^#define PHI_IMPLEMENTATION' $< || \
-	    $(CC) -std=c99 $(WARN_HEADER) $(WERROR) -D_GNU_SOURCE -I$(BUILD)/include -fsyntax-only $<
+	    $(CC) -std=c99 $(WARN_HEADER) $(WERROR) -D_GNU_SOURCE -I$(BUILD)/include $(SDL_OF_IT) -fsyntax-only $<
 	@$(CC) -std=c99 $(WARN_HEADER) $(WERROR) $(FLAGS_HEADER) -D_GNU_SOURCE -I$(B)/declared $< $(B)/libphi_all.a \
-	    $(FAST_LINK) $(LIBS) -lm -o $@
+	    $(FAST_LINK) $(LIBS) $(SDL_OF_IT) -lm -o $@
 
-$(B)/examples/%: examples/%.cpp $(wildcard extras/*.hpp) $(B)/libphi_all.a $(B)/declared/.stamp
+$(B)/examples/%_cpp: examples/%.cpp $(wildcard extras/*.hpp) $(B)/libphi_all.a $(B)/declared/.stamp
 	@mkdir -p $(@D)
 	@echo '  CXX   $<'
 	@$(CXX) -std=c++17 -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(FLAGS_HEADER) -D_GNU_SOURCE -I$(B)/declared -Iextras \
 	    $< $(B)/libphi_all.a $(FAST_LINK) $(LIBS) -lm -o $@
 
 $(B)/examples/phi: $(wildcard examples/*.h examples/phi/*.h)
+$(B)/examples/town: $(wildcard examples/town*.h)
+$(B)/examples/town: SDL_OF_IT = $(SDL)
+$(B)/examples/npc: examples/npc_mind.h examples/block.h
+$(B)/examples/server: examples/server_http.h
 
 example-programs: $(EXAMPLES)
+	@$(if $(SDL),,echo 'examples/town.c is left out: there is no SDL2 (make town installs it)')
+
+# Runs the town under Xvfb, and writes the picture for the README.
+town:
+	@scripts/deps.sh test town
+	@$(MAKE) --no-print-directory V=asan $(BUILD)/asan/examples/town
+	@TOWN_PNG=docs/town.png PHI_BUILD=$(BUILD)/asan $(PYTHON) tests/examples/test_town.py
 
 examples:
 	@$(MAKE) --no-print-directory V=normal example-programs

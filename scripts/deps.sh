@@ -1,6 +1,6 @@
 #!/bin/sh
-# Looks for what the named groups need (demo test check coverage bench fuzz windows cross site packages), by looking at
-# the tools and headers themselves. All there: silent, and no package manager is called. Else one line says what is missing and
+# Looks for what the named groups need (demo test check coverage bench fuzz windows cross site packages town), by
+# looking at the tools and headers themselves. All there: silent, and no package manager is called. Else one line says what is missing and
 # what installs it: apt-get or brew; pip, into build/venv, for Python modules where that is not apt-get.
 set -eu
 
@@ -86,6 +86,7 @@ needs_test() {
     esac
     need openssl openssl have openssl
     need tmux tmux have tmux
+    need git git have git
     need libsqlite3-dev sqlite header sqlite3.h
 }
 needs_check() {
@@ -157,6 +158,11 @@ needs_packages() {
         need lintian lintian have lintian
         need python3-venv python3 makes_venv
     fi
+}
+# Xvfb is for systems with X11.
+needs_town() {
+    need libsdl2-dev sdl2 have sdl2-config
+    if linux; then need xvfb xvfb have Xvfb; fi
 }
 needs_bench() {
     need g++ gcc have g++

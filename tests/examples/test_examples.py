@@ -257,15 +257,15 @@ class FrameLoop(unittest.TestCase):
         self.assertLess(int(walked.group(1)), 300)
 
 
-class Npc(unittest.TestCase):
+class NpcInCpp(unittest.TestCase):
     def test_a_lambda_walks_the_smith_to_the_forge(self):
-        said, code = run("npc", scenario="npc")
+        said, code = run("npc_cpp", scenario="npc")
         self.assertEqual(code, 0, said)
         self.assertRegex(said, r"Aye, follow me\.\n\[walk_to\]\nHere we are. Lay the sword on the anvil")
         self.assertIn("\n[the smith is at the forge after 4 messages]\n", said)
 
     def test_what_goes_wrong_is_thrown(self):
-        said, code = run("npc", url=closed_port())
+        said, code = run("npc_cpp", url=closed_port())
         self.assertEqual(code, 1, said)
         self.assertIn("connect", said)
 
