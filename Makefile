@@ -63,7 +63,9 @@ SUPPORT := $(sort $(wildcard tests/support/*.c))
 TEST_SRC := $(filter-out tests/windows/%, $(sort $(wildcard tests/*/test_*.c)))
 PROG_SRC := $(sort $(wildcard tests/*/prog_*.c tests/interop/mcp/*.c))
 TEST_PY := $(sort $(wildcard tests/*/test_*.py))
-EXAMPLE_SRC := $(sort $(wildcard examples/*.c))
+# town.c needs SDL2; `make town` installs it. Its headers are not to be warned about.
+SDL := $(patsubst -I%,-isystem %,$(shell sdl2-config --cflags --libs 2>/dev/null))
+EXAMPLE_SRC := $(filter-out $(if $(SDL),,examples/town.c), $(sort $(wildcard examples/*.c)))
 EXAMPLE_CPP := $(sort $(wildcard examples/*.cpp))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 HEADERS = phi_json.h phi.h phi_tools.h
@@ -72,14 +74,15 @@ SRC_OBJ = $(SRC:%.c=$(B)/%.o)
 SUPPORT_OBJ = $(SUPPORT:%.c=$(B)/%.o)
 TESTS = $(TEST_SRC:%.c=$(B)/%)
 PROGS = $(PROG_SRC:%.c=$(B)/%)
-EXAMPLES = $(EXAMPLE_SRC:%.c=$(B)/%) $(EXAMPLE_CPP:%.cpp=$(B)/%)
+# npc.c and npc.cpp are two programs.
+EXAMPLES = $(EXAMPLE_SRC:%.c=$(B)/%) $(EXAMPLE_CPP:%.cpp=$(B)/%_cpp)
 
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-.PHONY: all help demo live site openapi schema interop windows cross test check coverage mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean \
-        format \
+.PHONY: all help demo live site openapi schema town interop windows cross test check coverage mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean \
+        format install-headers libphi install-libphi release packages \
         objects programs example-programs one always
 .DELETE_ON_ERROR:
 .SECONDARY: $(FUZZ_SRC:%.c=$(BUILD)/fuzz/%.o)
@@ -94,6 +97,7 @@ help:
 	@echo 'make openapi SPEC=file   the operations and tools of an OpenAPI document, with time and memory'
 	@echo 'make schema     writes docs/phi.schema.json, a JSON Schema of configurations, and the reference of docs/configuration.md'
 	@echo 'make site       the pages with search, into $(BUILD)/site (mkdocs-material of PyPI), and a check of their links'
+	@echo 'make town       installs SDL2 and Xvfb, tests examples/town.c, and writes docs/town.png'
 	@echo 'make interop    against packages of npm, PyPI and Go (node 20, Python 3.11, go); LLAMA=1: llama.cpp, too'
 	@echo 'make cross      tests on s390x, aarch64 and armv7 under qemu; a static phi over musl and its size; PARTS="s390x musl"'
 	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
@@ -104,6 +108,9 @@ help:
 	@echo 'make one T=tests/base/test_arena.c   one test program, whatever else does not compile'
 	@echo 'make bench | fuzz | soak | valgrind | examples | format | clean'
 	@echo 'make install PREFIX=/usr/local   the headers and the command phi, with its manual page (make uninstall)'
+	@echo 'make install-headers | libphi | install-libphi   the headers alone; a shared and a static library (docs/packages.md)'
+	@echo 'make release REPOSITORY=https://...   archives with checksums in $(BUILD)/release, and the command that tags the version'
+	@echo 'make packages   a program against phi of each package manager; PARTS="cmake meson": some of them'
 	@echo 'make coverage   which lines and branches the C tests run, per room (gcovr); pages in $(BUILD)/coverage'
 	@echo 'make deps       installs what demo, test and check need; each does so itself'
 
@@ -185,19 +192,30 @@ $(B)/examples/%: examples/%.c $(B)/libphi_all.a $(B)/declared/.stamp
 	@mkdir -p $(@D)
 	@echo '  CC    $<'
 	@! grep -q '^#define PHI_IMPLEMENTATION' $< || \
-	    $(CC) -std=c99 $(WARN_HEADER) $(WERROR) -D_GNU_SOURCE -I$(BUILD)/include -fsyntax-only $<
+	    $(CC) -std=c99 $(WARN_HEADER) $(WERROR) -D_GNU_SOURCE -I$(BUILD)/include $(SDL_OF_IT) -fsyntax-only $<
 	@$(CC) -std=c99 $(WARN_HEADER) $(WERROR) $(FLAGS_HEADER) -D_GNU_SOURCE -I$(B)/declared $< $(B)/libphi_all.a \
-	    $(FAST_LINK) $(LIBS) -lm -o $@
+	    $(FAST_LINK) $(LIBS) $(SDL_OF_IT) -lm -o $@
 
-$(B)/examples/%: examples/%.cpp $(wildcard extras/*.hpp) $(B)/libphi_all.a $(B)/declared/.stamp
+$(B)/examples/%_cpp: examples/%.cpp $(wildcard extras/*.hpp) $(B)/libphi_all.a $(B)/declared/.stamp
 	@mkdir -p $(@D)
 	@echo '  CXX   $<'
 	@$(CXX) -std=c++17 -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(FLAGS_HEADER) -D_GNU_SOURCE -I$(B)/declared -Iextras \
 	    $< $(B)/libphi_all.a $(FAST_LINK) $(LIBS) -lm -o $@
 
 $(B)/examples/phi: $(wildcard examples/*.h examples/phi/*.h)
+$(B)/examples/town: $(wildcard examples/town*.h)
+$(B)/examples/town: SDL_OF_IT = $(SDL)
+$(B)/examples/npc: examples/npc_mind.h examples/block.h
+$(B)/examples/server: examples/server_http.h
 
 example-programs: $(EXAMPLES)
+	@$(if $(SDL),,echo 'examples/town.c is left out: there is no SDL2 (make town installs it)')
+
+# Runs the town under Xvfb, and writes the picture for the README.
+town:
+	@scripts/deps.sh test town
+	@$(MAKE) --no-print-directory V=asan $(BUILD)/asan/examples/town
+	@TOWN_PNG=docs/town.png PHI_BUILD=$(BUILD)/asan $(PYTHON) tests/examples/test_town.py
 
 examples:
 	@$(MAKE) --no-print-directory V=normal example-programs
@@ -324,19 +342,61 @@ $(BUILD)/phi: examples/phi.c $(wildcard examples/*.h examples/phi/*.h) $(BUILD)/
 	@echo '  CC    $@'
 	@$(CC) -std=c99 -O2 -D_GNU_SOURCE -I$(BUILD)/include examples/phi.c $(FAST_LINK) $(LIBS) -lm -o $@
 
+VERSION := $(shell sed -n 's/^\#define PHI_VERSION "\(.*\)"/\1/p' src/base/base.h)
 TO = $(DESTDIR)$(PREFIX)
-install: all $(BUILD)/phi
-	install -d $(TO)/include $(TO)/bin $(TO)/share/man/man1 $(TO)/share/bash-completion/completions \
-	    $(TO)/share/zsh/site-functions
-	install -m 644 $(HEADERS) $(TO)/include
+EXTRAS = extras/phi.hpp extras/phi_store_sqlite.h
+install-headers: all
+	install -d $(TO)/include $(TO)/share/pkgconfig $(TO)/share/cmake/phi
+	install -m 644 $(HEADERS) $(EXTRAS) $(TO)/include
+	install -m 644 packaging/cmake/* $(TO)/share/cmake/phi
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' packaging/phi.pc > $(TO)/share/pkgconfig/phi.pc
+
+install: install-headers $(BUILD)/phi
+	install -d $(TO)/bin $(TO)/share/man/man1 $(TO)/share/bash-completion/completions $(TO)/share/zsh/site-functions
 	install -m 755 $(BUILD)/phi $(TO)/bin
 	install -m 644 docs/phi.1 $(TO)/share/man/man1
 	install -m 644 scripts/completion/phi.bash $(TO)/share/bash-completion/completions/phi
 	install -m 644 scripts/completion/_phi $(TO)/share/zsh/site-functions
 
+# The library for programs that do not hold the implementation. Before 1.0 each minor version has a SONAME.
+NUMBERS = $(subst ., ,$(VERSION))
+SERIES = $(firstword $(NUMBERS))$(if $(filter 0.%,$(VERSION)),.$(word 2,$(NUMBERS)))
+SHARED = libphi.so.$(SERIES)
+libphi: $(BUILD)/lib/libphi.a $(BUILD)/lib/$(SHARED)
+
+$(BUILD)/lib/phi.o: packaging/cmake/phi_implementation.c $(BUILD)/include/.stamp
+	@mkdir -p $(@D)
+	@echo '  CC    $@'
+	@$(CC) -std=c99 -O2 -fPIC -I$(BUILD)/include -c $< -o $@
+
+$(BUILD)/lib/libphi.a: $(BUILD)/lib/phi.o
+	@rm -f $@
+	@$(AR) rcs $@ $<
+
+$(BUILD)/lib/$(SHARED): $(BUILD)/lib/phi.o packaging/libphi.map
+	@echo '  LINK  $@'
+	@$(CC) -shared -Wl,-soname,$(@F) -Wl,--version-script=packaging/libphi.map -Wl,-z,defs $< $(LIBS) -o $@
+	@ln -sf $(@F) $(BUILD)/lib/libphi.so
+
+install-libphi: install-headers libphi
+	install -d $(TO)/lib
+	install -m 644 $(BUILD)/lib/libphi.a $(BUILD)/lib/$(SHARED) $(TO)/lib
+	ln -sf $(SHARED) $(TO)/lib/libphi.so
+
 uninstall:
-	rm -f $(HEADERS:%=$(TO)/include/%) $(TO)/bin/phi $(TO)/share/man/man1/phi.1 \
-	    $(TO)/share/bash-completion/completions/phi $(TO)/share/zsh/site-functions/_phi
+	rm -f $(patsubst %,$(TO)/include/%,$(HEADERS) $(notdir $(EXTRAS))) $(TO)/bin/phi $(TO)/share/man/man1/phi.1 $(TO)/share/pkgconfig/phi.pc \
+	    $(TO)/lib/libphi.a $(TO)/lib/libphi.so $(TO)/lib/$(SHARED) $(TO)/share/bash-completion/completions/phi $(TO)/share/zsh/site-functions/_phi
+	rm -rf $(TO)/share/cmake/phi
+
+# REPOSITORY: the address that releases have; archives are below it, at releases/download/vVERSION.
+REPOSITORY = https://example.org/phi
+release:
+	@REPOSITORY="$(REPOSITORY)" $(PYTHON) scripts/packages.py release
+
+# PARTS: see scripts/packages.py.
+packages:
+	@scripts/deps.sh packages
+	@MAKE="$(MAKE)" CC="$(CC)" CLANG="$(CLANG)" REPOSITORY="$(REPOSITORY)" $(PYTHON) scripts/packages.py $(PARTS)
 
 format:
 	clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch] examples/*.[ch] examples/phi/*.h bench/*.[ch] extras/*.h extras/*.hpp \

@@ -101,7 +101,7 @@ def compile_one(way, program, folder):
     """What the compiler says of a program that it does not take."""
     define = ["-D_GNU_SOURCE"] if way == "c" and "PHI_IMPLEMENTATION" not in program else []
     done = subprocess.run(WAYS[way] + WARN + define + ["-fsyntax-only", "-I", folder, "-I",
-                                               os.path.join(ROOT, "extras"), "-"],
+                                               os.path.join(ROOT, "extras"), "-I", os.path.join(ROOT, "examples"), "-"],
                           input=program, capture_output=True, text=True, check=False, cwd=folder)
     return done.stderr or "it fails" if done.returncode else ""
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Looks for what the named groups need (demo test check coverage bench fuzz windows cross site), by looking at the tools
-# and headers themselves. All there: silent, and no package manager is called. Else one line says what is missing and
+# Looks for what the named groups need (demo test check coverage bench fuzz windows cross site packages town), by
+# looking at the tools and headers themselves. All there: silent, and no package manager is called. Else one line says what is missing and
 # what installs it: apt-get or brew; pip, into build/venv, for Python modules where that is not apt-get.
 set -eu
 
@@ -59,6 +59,7 @@ wide32() {
 }
 fuzzer() { ls "$(clang -print-resource-dir)"/lib/*/libclang_rt.fuzzer*; }
 clang_major() { clang -dumpversion | sed 's/\..*//'; }
+makes_venv() { python3 -c 'import ensurepip'; }
 runs_python() { $python -c ''; }
 
 needs_common() {
@@ -85,6 +86,7 @@ needs_test() {
     esac
     need openssl openssl have openssl
     need tmux tmux have tmux
+    need git git have git
     need libsqlite3-dev sqlite header sqlite3.h
 }
 needs_check() {
@@ -142,6 +144,25 @@ needs_site() {
     elif ! module material >"$tmp/log" 2>&1; then
         add modules 'mkdocs-material<10'
     fi
+}
+# Conan comes by pip, into build/packages/venv (scripts/packages.py).
+needs_packages() {
+    needs_fuzz
+    need pkgconf pkgconf have pkg-config
+    need cmake cmake have cmake
+    need ninja-build ninja have ninja
+    need meson meson have meson
+    if [ "$manager" = apt-get ]; then
+        need dpkg-dev dpkg have dpkg-buildpackage
+        need debhelper debhelper have dh
+        need lintian lintian have lintian
+        need python3-venv python3 makes_venv
+    fi
+}
+# Xvfb is for systems with X11.
+needs_town() {
+    need libsdl2-dev sdl2 have sdl2-config
+    if linux; then need xvfb xvfb have Xvfb; fi
 }
 needs_bench() {
     need g++ gcc have g++

@@ -1,6 +1,6 @@
 """The pages of the site that are not in docs/: mkdocs calls these functions (mkdocs.yml, hooks).
 
-README.md becomes the first page, and docs/index.md pages.md. A file outside docs/ that a page links to becomes a page with its text, and the
+README.md becomes the first page. A file outside docs/ that a page links to becomes a page with its text, and the
 folder examples/ becomes a list of the programs. llms.txt is at the root, with the files that it links to."""
 import html
 import os
@@ -38,7 +38,7 @@ def targets(folder, text):
 def page_of(name):
     """The page that shows a file of the repository, as a path below docs/."""
     if name.startswith("docs/"):
-        return "pages.md" if name == "docs/index.md" else name[5:]
+        return name[5:]
     if name == "README.md":
         return "index.md"
     if os.path.isdir(os.path.join(ROOT, name)):
@@ -66,10 +66,6 @@ def on_files(files, config):
     pages = {"README.md": read("README.md"), "CHANGELOG.md": read("CHANGELOG.md")}
     wanted = [t for name, text in pages.items() for t in targets("", text)]
     wanted += [t for file in files.documentation_pages() for t in targets("docs", read("docs/" + file.src_uri))]
-    index = files.get_file_from_path("index.md")
-    if index is not None:
-        files.remove(index)
-        pages["docs/index.md"] = read("docs/index.md")
     while wanted:
         name = wanted.pop()
         if name.startswith("docs/") or name in pages or not os.path.exists(os.path.join(ROOT, name)):
@@ -80,7 +76,7 @@ def on_files(files, config):
         else:
             pages[name] = shown(name)
     for name, text in pages.items():
-        level = InclusionLevel.INCLUDED if name in ("README.md", "docs/index.md") else InclusionLevel.NOT_IN_NAV
+        level = InclusionLevel.INCLUDED if name == "README.md" else InclusionLevel.NOT_IN_NAV
         files.append(File.generated(config, page_of(name), content=text, inclusion=level))
     files.append(File.generated(config, "site.css", content=STYLE))
     config.extra_css.append("site.css")
@@ -97,7 +93,7 @@ def bars(line):
 
 def on_page_markdown(markdown, page, config, files):
     name = page.file.src_uri
-    folder = "docs" if name == "pages.md" or not page.file.generated_by else posixpath.dirname(name)
+    folder = "" if name == "index.md" else posixpath.dirname(name) if page.file.generated_by else "docs"
     here = posixpath.dirname(name)
 
     def one(found):

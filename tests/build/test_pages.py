@@ -90,7 +90,7 @@ class Pages(unittest.TestCase):
         row = next(line for line in read("docs", "data_model.md").split("\n") if line.startswith("| `loop_id` |"))
         self.assertIn("session_id.config_id.n", row)
         for page in ("sessions.md", "data_model.md", "stores.md"):
-            self.assertIn(f"({page})", read("docs", "architecture.md") + read("README.md").replace("docs/", ""), page)
+            self.assertIn(f"({page})", read("docs", "architecture.md") + read("docs", "pages.md"), page)
 
     def test_the_page_on_architecture_names_every_room(self):
         text = read("docs", "architecture.md")

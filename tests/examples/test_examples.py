@@ -257,15 +257,15 @@ class FrameLoop(unittest.TestCase):
         self.assertLess(int(walked.group(1)), 300)
 
 
-class Npc(unittest.TestCase):
+class NpcInCpp(unittest.TestCase):
     def test_a_lambda_walks_the_smith_to_the_forge(self):
-        said, code = run("npc", scenario="npc")
+        said, code = run("npc_cpp", scenario="npc")
         self.assertEqual(code, 0, said)
         self.assertRegex(said, r"Aye, follow me\.\n\[walk_to\]\nHere we are. Lay the sword on the anvil")
         self.assertIn("\n[the smith is at the forge after 4 messages]\n", said)
 
     def test_what_goes_wrong_is_thrown(self):
-        said, code = run("npc", url=closed_port())
+        said, code = run("npc_cpp", url=closed_port())
         self.assertEqual(code, 1, said)
         self.assertIn("connect", said)
 
@@ -574,6 +574,15 @@ class InProcess(unittest.TestCase):
         self.assertRegex(said, r"\[loaded: the smith goes on at frame 2\d\]")
         self.assertTrue(said.endswith("Here it is: a sword of good steel.\n"))
         self.assertEqual(said.count("[the smith begins]"), 1)
+
+    def test_the_village_lends_saves_and_goes_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            said = self.say("village", cwd=folder).splitlines()
+        before, after = said[:said.index("[saved while Anna thinks: yes]")], said[said.index("[saved while Anna thinks: yes]"):]
+        # Two of eight were within earshot.
+        self.assertEqual({"Anna", "Bert"}, {line.split(":")[0] for line in before})
+        self.assertEqual(["Anna: Take it, and pay me back.", "[the player has 3 gold, Anna 7]",
+                          "Gert: They say that a wolf is in the hills, so stay on the road."], after[1:])
 
     def test_the_tests_of_an_agent_pass(self):
         said = self.say("testing").splitlines()
