@@ -65,7 +65,7 @@ static inline int keys_sequence(key_reader *k, size_t *n) {
     if (k->bytes[1] == '[')
         while (i < k->len && k->bytes[i] >= 0x20 && k->bytes[i] < 0x40) i++;
     *n = i < sizeof k->bytes ? 0 : i;
-    if (i >= k->len) return *n == 0 ? KEY_NONE : KEY_UNKNOWN;
+    if (i >= k->len || *n > 0) return *n == 0 ? KEY_NONE : KEY_UNKNOWN;
     *n = (unsigned char)k->bytes[i] < 0x20 ? i : i + 1;
     if (i == 5 && memcmp(k->bytes + 2, "200~", 4) == 0) k->pasted = true;
     for (i = 0; i < sizeof known / sizeof *known; i++)
