@@ -581,13 +581,14 @@ static int plain_chat(app *a) {
 
 int main(int argc, char **argv) {
     static app a;
-    bool dumb = keys_dumb(), asks;
+    bool dumb, asks;
     int code = options_read(&a.o, argc, places_words(&argc, argv));
     if (code >= 0) return code;
     phi_memory_init(&a.memory, NULL, 0);
     phi_arena_init(&a.arena, &a.memory, 0);
     asks = a.o.command != NULL || a.o.question.len > 0;
-    screen_open(&a.screen, asks || dumb);
+    dumb = asks || keys_dumb();
+    screen_open(&a.screen, dumb);
     a.whole = !typed_is_terminal(1);
     keys_catch_signals();
     if (a.o.command != NULL) return tear_down(&a, commands(a.o.command, a.o.config));

@@ -102,14 +102,23 @@ static inline bool keys_sequences(DWORD *before) {
                           *before | ENABLE_PROCESSED_OUTPUT | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
 }
 
-/* The console knows no sequences. */
+/* The console knows no sequences. Wine 8's takes the mode, and moves its cursor over their letters. */
 static inline bool keys_dumb(void) {
+    static const WCHAR plain[] = L"\033[0m";
     const char *term = getenv("TERM");
-    DWORD before;
+    CONSOLE_SCREEN_BUFFER_INFO first, then;
+    HANDLE out = typed_handle(1);
+    DWORD before, n;
+    bool dumb;
     if (term != NULL && strcmp(term, "dumb") == 0) return true;
     if (!keys_sequences(&before)) return true;
-    (void)SetConsoleMode(typed_handle(1), before);
-    return false;
+    dumb = !GetConsoleScreenBufferInfo(out, &first) || !WriteConsoleW(out, plain, 4, &n, NULL) ||
+           !GetConsoleScreenBufferInfo(out, &then) ||
+           first.dwCursorPosition.X != then.dwCursorPosition.X;
+    if (dumb && FillConsoleOutputCharacterW(out, L' ', 4, first.dwCursorPosition, &n))
+        (void)SetConsoleCursorPosition(out, first.dwCursorPosition);
+    (void)SetConsoleMode(out, before);
+    return dumb;
 }
 
 /* In a thread of the system. They only set keys_signal: the program looks, and ends its runs. A second Ctrl+C before that
