@@ -178,14 +178,16 @@ static inline bool typed_waits(int timeout_ms) {
 
 /* A pipe or a file, whose lines may end in "\r\n". */
 static inline ptrdiff_t typed_read_bytes(HANDLE in, char *out, size_t size) {
-    DWORD got = 0, i, n = 0;
+    DWORD got = 0;
+    size_t i, n = 0, end;
     if (!ReadFile(in, out, (DWORD)(size < 65536 ? size : 65536), &got, NULL)) {
         if (GetLastError() == ERROR_BROKEN_PIPE || GetLastError() == ERROR_HANDLE_EOF) return 0;
         errno = GetLastError() == ERROR_INVALID_HANDLE ? EBADF : EIO;
         return -1;
     }
-    for (i = 0; i < got; i++)
-        if (out[i] != '\r' || i + 1 == got || out[i + 1] != '\n') out[n++] = out[i];
+    end = got < size ? got : size;
+    for (i = 0; i < end; i++)
+        if (out[i] != '\r' || i + 1 >= end || out[i + 1] != '\n') out[n++] = out[i];
     return (ptrdiff_t)n;
 }
 
