@@ -81,8 +81,9 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-.PHONY: all help demo live site openapi schema town interop windows cross test check coverage mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean \
-        format install-headers libphi install-libphi release packages \
+.PHONY: all help demo live site openapi schema town interop windows windows-zip cross test check coverage mutants bench \
+        callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean format install-headers libphi \
+        install-libphi release packages \
         objects programs example-programs one always
 .DELETE_ON_ERROR:
 .SECONDARY: $(FUZZ_SRC:%.c=$(BUILD)/fuzz/%.o)
@@ -103,6 +104,7 @@ help:
 	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
 	@echo 'make check      stale headers, layers, formatting, every dialect and compiler'
 	@echo 'make windows    builds all for Windows with mingw-w64 and runs the tests under Wine (T=tests/base: some of them)'
+	@echo 'make windows-zip  a zip of headers, phi.exe and libcurl for 64-bit Windows'
 	@echo 'make mutants M="src/loop/tools.c --count 50"   which statements no test would miss (scripts/mutants.py)'
 	@echo 'make callgrind OLD=rev   instructions of the benchmark programs, at an older revision and now (scripts/callgrind.py)'
 	@echo 'make one T=tests/base/test_arena.c   one test program, whatever else does not compile'
@@ -256,6 +258,11 @@ interop:
 windows:
 	@scripts/deps.sh windows
 	@CC="$(CC)" WARN="$(WARN)" PYTHON="$(PYTHON)" $(PYTHON) scripts/windows.py $(BITS:%=--bits %) $(T)
+
+# The headers, phi.exe and libcurl, for users: build/windows/phi-VERSION-windows-x64.zip.
+windows-zip:
+	@scripts/deps.sh windows
+	@CC="$(CC)" WARN="$(WARN)" PYTHON="$(PYTHON)" $(PYTHON) scripts/windows.py --bits 64 --build-only zip
 
 # PARTS: s390x aarch64 armv7 musl.
 cross:

@@ -5,12 +5,9 @@
    of one in a thousand, and of the middle one.
    usage: frame_loop [fast]     fast: frames of 1 ms, for tests */
 #include "pick_model.h"
+#include "typed.h"
 
-#include <poll.h>
-#include <string.h>
-#include <termios.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { WALK_FRAMES = 300, MOST_FRAMES = 20000 };
 
@@ -52,9 +49,8 @@ static int by_size(const void *a, const void *b) {
 }
 
 static bool escape_pressed(void) {
-    struct pollfd keys = {0, POLLIN, 0};
     char c = 0;
-    return isatty(0) && poll(&keys, 1, 0) > 0 && read(0, &c, 1) == 1 && c == 27;
+    return typed_is_terminal(0) && typed_waits(0) && typed_read(&c, 1) == 1 && c == 27;
 }
 
 static void show(const phi_event *ev) {
@@ -101,22 +97,16 @@ int main(int argc, char **argv) {
     npc smith = PHI_ZERO;
     long frame_ns = argc > 1 && strcmp(argv[1], "fast") == 0 ? 1000000L : 16666667L;
     phi_runtime *rt = phi_runtime_new(NULL);
-    struct termios before, keys;
-    bool terminal = tcgetattr(0, &before) == 0;
     int runs = 1, n = 0;
     if (rt == NULL) return 1;
-    if (terminal) {
-        keys = before;
-        keys.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
-        tcsetattr(0, TCSANOW, &keys);
-    }
+    typed_raw(true);
     smith.mind = make_smith(rt, &smith);
     if (phi_prompt(smith.mind, "Can you mend this sword?") != PHI_OK) return 1;
     while (runs > 0 && n < MOST_FRAMES) {
         if (escape_pressed()) (void)phi_abort(smith.mind);
         spent[n++] = frame(rt, frame_ns, &runs);
     }
-    if (terminal) tcsetattr(0, TCSANOW, &before);
+    typed_raw(false);
     phi_runtime_free(rt);
     qsort(spent, (size_t)n, sizeof spent[0], by_size);
     printf("%d frames; phi_step: worst %.0f us, p99.9 %.0f us, median %.1f us\n", n, spent[n - 1],

@@ -15,7 +15,8 @@ enum { WAITS = 256, LOOK_MS = 100, DRAWN = 5 + QUESTION_ROWS + LIVE_ROWS + LINE_
 
 /* Whether somebody can answer. */
 static bool person(const app *a) {
-    return isatty(0) && !a->o.json && (a->chat || a->o.question.len == 0 || isatty(2));
+    return typed_is_terminal(0) && !a->o.json &&
+           (a->chat || a->o.question.len == 0 || typed_is_terminal(2));
 }
 
 /* Called for calls that the rules ask about. */
@@ -42,7 +43,7 @@ static void show_question(app *a) {
 static void press(app *a, int key);
 static void drop_keys(app *a) {
     int key;
-    if (!a->chat) (void)tcflush(0, TCIFLUSH);
+    if (!a->chat) keys_forget();
     if (!a->chat) a->typed.len = 0;
     while (a->chat && keys_read(&a->keys))
         while ((key = keys_next(&a->keys)) != KEY_NONE && key != KEY_CLOSED)
@@ -157,8 +158,8 @@ static int open_permissions(app *a) {
     phi_parse_error error = PHI_ZERO;
     a->desc.deadlines.decision_ms = person(a) ? PHI_UNLIMITED : 1;
     if (phi_json_get(phi_config_tree(a->config), "permissions") != NULL) return 0;
-    if (getcwd(directory, sizeof directory) != NULL) desc.workspace = directory;
-    desc.home = getenv("HOME");
+    if (places_here(directory, sizeof directory)) desc.workspace = directory;
+    desc.home = places_home();
     desc.ask_fn = ask;
     desc.user_data = a;
     if (a->config != NULL)
@@ -526,12 +527,12 @@ static void show_history(app *a) {
 
 /* Sleeps until the terminal or the runtime has something, or the spinner turns. */
 static void wait_for_something(app *a) {
-    struct pollfd two[2] = {{0, POLLIN, 0}, {(int)phi_runtime_fd(a->rt), POLLIN, 0}};
+    intptr_t fd = phi_runtime_fd(a->rt);
     int most = phi_agent_get_info(a->agent).running ? LOOK_MS : 5 * LOOK_MS,
         next = phi_next_timeout(a->rt);
     if (a->keys.len > 0 || a->q.key != 0) most = KEYS_ESCAPE_MS;
     if (next >= 0 && next < most) most = next;
-    (void)poll(two, two[1].fd >= 0 ? 2 : 1, two[1].fd >= 0 || most < 10 ? most : 10);
+    keys_wait(fd, fd >= 0 || most < 10 ? most : 10);
     (void)phi_step(a->rt, 0);
 }
 
@@ -580,16 +581,15 @@ static int plain_chat(app *a) {
 
 int main(int argc, char **argv) {
     static app a;
-    const char *term = getenv("TERM");
-    bool dumb = term == NULL || strcmp(term, "dumb") == 0, asks;
-    int code = options_read(&a.o, argc, argv);
+    bool dumb, asks;
+    int code = options_read(&a.o, argc, places_words(&argc, argv));
     if (code >= 0) return code;
-    (void)signal(SIGPIPE, SIG_IGN); /* a pipe that closes is seen where it is written to */
     phi_memory_init(&a.memory, NULL, 0);
     phi_arena_init(&a.arena, &a.memory, 0);
     asks = a.o.command != NULL || a.o.question.len > 0;
-    screen_open(&a.screen, asks || dumb);
-    a.whole = !isatty(1);
+    dumb = asks || keys_dumb();
+    screen_open(&a.screen, dumb);
+    a.whole = !typed_is_terminal(1);
     keys_catch_signals();
     if (a.o.command != NULL) return tear_down(&a, commands(a.o.command, a.o.config));
     code = set_up(&a);

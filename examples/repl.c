@@ -4,11 +4,7 @@
    usage: repl [directory] */
 #include "phi_tools.h"
 #include "pick_model.h"
-
-#include <poll.h>
-#include <signal.h>
-#include <string.h>
-#include <unistd.h>
+#include "typed.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -84,9 +80,8 @@ static void command(repl *r, const char *line) {
 
 /* False: Ctrl+C. Looks now and then: a signal just before a wait without end would be lost. */
 static bool key_waits(void) {
-    struct pollfd keys = {0, POLLIN, 0};
     while (!interrupted)
-        if (poll(&keys, 1, 100) > 0) return true;
+        if (typed_waits(100)) return true;
     return false;
 }
 
@@ -94,7 +89,7 @@ static bool key_waits(void) {
 static int read_line(char *out, size_t size) {
     size_t n = 0;
     while (n + 1 < size) {
-        ssize_t got = key_waits() ? read(0, out + n, 1) : -1;
+        ptrdiff_t got = key_waits() ? typed_read(out + n, 1) : -1;
         if (got < 0) return -1;
         if (got == 0 && n == 0) return 0;
         if (got == 0 || out[n] == '\n') break;
@@ -130,11 +125,8 @@ int main(int argc, char **argv) {
     static phi_toolset set;
     static repl r;
     phi_tools_desc tools = PHI_ZERO;
-    struct sigaction action;
     const char *why = "";
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_interrupt; /* no SA_RESTART: a read at the prompt ends */
-    (void)sigaction(SIGINT, &action, NULL);
+    typed_interrupt(on_interrupt);
     tools.workspace = argc > 1 ? argv[1] : ".";
     (void)phi_tools_init(&set, &tools);
     r.rt = phi_runtime_new(NULL);

@@ -8,8 +8,6 @@
 #include "pick_model.h"
 #include "typed.h"
 
-#include <signal.h>
-
 static volatile sig_atomic_t interrupted;
 
 static void on_interrupt(int number) {
@@ -79,11 +77,8 @@ int main(int argc, char **argv) {
     phi_runtime *rt;
     phi_agent agent;
     phi_agent_info info;
-    struct sigaction action;
     const char *why = "";
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_interrupt;
-    (void)sigaction(SIGINT, &action, NULL);
+    typed_interrupt(on_interrupt);
     tools.workspace = argc > 1 ? argv[1] : ".";
     (void)phi_tools_init(&set, &tools);
     rt = phi_runtime_new(NULL);

@@ -84,7 +84,8 @@ static void stand_in(vocabulary *v) {
         char byte = (char)i;
         add(v, &byte, 1, (unsigned long)i);
     }
-    for (i = 0; i < sizeof some / sizeof *some; i++) add(v, some[i], strlen(some[i]), 256 + i);
+    for (i = 0; i < sizeof some / sizeof *some; i++)
+        add(v, some[i], strlen(some[i]), 256 + (unsigned long)i);
 }
 
 /* The rank of these bytes as one token; ULONG_MAX: they are none. */

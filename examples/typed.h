@@ -2,11 +2,11 @@
 #ifndef TYPED_H
 #define TYPED_H
 
-#include <errno.h>
-#include <poll.h>
-#include <stdbool.h>
-#include <string.h>
-#include <unistd.h>
+#ifdef _WIN32
+#include "typed_windows.h"
+#else
+#include "typed_posix.h"
+#endif
 
 /* Zero to begin with. */
 typedef struct typed {
@@ -18,10 +18,9 @@ typedef struct typed {
 /* The next line, without its end: 1; there is none yet: 0; nor will there be: -1. A NUL is a '?': no line ends early. */
 static inline int typed_line(typed *t, char *out, size_t size) {
     for (;;) {
-        struct pollfd keys = {0, POLLIN, 0};
         const char *end = (const char *)memchr(t->bytes, '\n', t->len);
         size_t n = end != NULL ? (size_t)(end - t->bytes) : t->len;
-        ssize_t got;
+        ptrdiff_t got;
         if (end != NULL || t->len == sizeof t->bytes || (t->ended && t->len > 0)) {
             size_t fits = n < size ? n : size - 1, gone = n + (end != NULL ? 1 : 0);
             memcpy(out, t->bytes, fits);
@@ -33,8 +32,8 @@ static inline int typed_line(typed *t, char *out, size_t size) {
             return 1;
         }
         if (t->ended) return -1;
-        if (poll(&keys, 1, 0) <= 0) return 0;
-        got = read(0, t->bytes + t->len, sizeof t->bytes - t->len);
+        if (!typed_waits(0)) return 0;
+        got = typed_read(t->bytes + t->len, sizeof t->bytes - t->len);
         if (got < 0 && errno == EINTR) return 0;
         if (got <= 0)
             t->ended = true;

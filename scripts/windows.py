@@ -2,12 +2,15 @@
 """phi for Windows, built with mingw-w64 and run with Wine: `make windows`.
 
     windows.py [--bits 64|32] [--build-only] [--jobs N] [NAME...]    all tests, or files and folders such as tests/base
+                                                                    "examples": step 4 alone, "zip": the zip alone
 
 1. libcurl is built from the sources that the crate curl-sys brings: static, with Schannel, HTTP/1 alone. Once a version;
    only that needs the network.
 2. src/, tests/support/ and the test programs are compiled with phi's warnings as errors, for 64 and for 32 bits.
 3. The programs run under Wine. One that needs a server connects to the launcher of this script, which starts the server
    outside of Wine (tests/support/os.h).
+4. What a user has (scripts/windows_user.py): the examples and the command phi.exe, out of the amalgamated headers, and a
+   zip. tests/windows/user.py runs them.
 
 tests/windows.txt says which programs and tests are left out, and why. They are tried all the same: an entry that is not
 true any more fails the run, as a failed test does. Everything is in build/windows, the Wine prefix too: its drive Z: is
@@ -29,6 +32,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 sys.dont_write_bytecode = True
 import run_tests  # noqa: E402
+import windows_user  # noqa: E402
 
 WORK = "build/windows"
 CRATE = "0.4.91"  # of curl-sys: curl 8.22
@@ -47,6 +51,9 @@ FLAGS_SRC = ["-std=c99", "-O1", "-g1", "-DPHI__SEGMENT_BYTES=512"]
 FLAGS_TEST = ["-std=gnu99", "-O0", "-g1", "-Wno-conversion", "-Wno-float-conversion", "-include",
               "tests/support/posix_on_windows.h"]
 FLAGS_POSIX = ["-isystem", "tests/support/windows"]  # not for tests of Windows itself
+# An example, and the header in one piece, as a user compiles them; gcc looks that one warning up for a long time.
+FLAGS_USER = ["-D_WIN32_WINNT=0x0A00", "-DCURL_STATICLIB", "-O2", "-Wno-misleading-indentation"]
+C_ONLY = ("-Wstrict-prototypes", "-Wmissing-prototypes")
 LIBS = ["-lws2_32", "-lbcrypt", "-lcrypt32", "-lsecur32", "-liphlpapi", "-ladvapi32", "-lnormaliz", "-lm", "-lpthread"]
 CURL_OFF = ("BUILD_CURL_EXE BUILD_SHARED_LIBS BUILD_LIBCURL_DOCS BUILD_MISC_DOCS ENABLE_CURL_MANUAL BUILD_TESTING "
             "BUILD_EXAMPLES CURL_USE_LIBPSL CURL_USE_LIBSSH2 CURL_ZLIB CURL_BROTLI CURL_ZSTD USE_NGHTTP2 USE_LIBIDN2 "
@@ -131,11 +138,24 @@ def fresh(target, key):
     return bool(names) and all(os.path.exists(name) and os.path.getmtime(name) <= made for name in names)
 
 
+def command_of(bits, source):
+    """The compiler and its flags for a file."""
+    curl_headers, gcc = f"-I{WORK}/curl-{bits}/include", [*CACHE, f"{TRIPLES[bits]}-gcc", *WARN]
+    if source.startswith("src/"):
+        return [*gcc, *COMMON, *FLAGS_SRC, curl_headers]
+    if source.endswith(".cpp"):
+        plain = [w for w in WARN if w not in C_ONLY]
+        return [*CACHE, f"{TRIPLES[bits]}-g++", *plain, "-std=c++17", *FLAGS_USER, f"-I{WORK}/declared", "-Iextras", curl_headers]
+    if source == f"{WORK}/phi_all.c":
+        return [*gcc, "-std=c99", *FLAGS_USER, f"-I{WORK}/include", curl_headers]
+    if source.startswith("examples/") or source == "tests/windows/console.c":
+        return [*gcc, "-std=c99", "-D_GNU_SOURCE", *FLAGS_USER, f"-I{WORK}/declared", "-Iexamples", curl_headers]
+    return [*gcc, *COMMON, *FLAGS_TEST, *([] if source.startswith("tests/windows/") else FLAGS_POSIX), curl_headers]
+
+
 def compile_one(bits, source):
     """(object file, "") or (None, what the compiler said)."""
-    target = f"{WORK}/{bits}/{source[:-2]}.o"
-    command = [*CACHE, f"{TRIPLES[bits]}-gcc", *WARN, *COMMON, *(FLAGS_SRC if source.startswith("src/") else FLAGS_TEST),
-               *([] if source.startswith(("src/", "tests/windows/")) else FLAGS_POSIX), f"-I{WORK}/curl-{bits}/include"]
+    target, command = f"{WORK}/{bits}/{os.path.splitext(source)[0]}.o", command_of(bits, source)
     key = " ".join(command)
     if fresh(target, key):
         return target, ""
@@ -313,7 +333,8 @@ def wine(env, command, seconds):
 
 
 def wine_environment(launcher):
-    env = {k: v for k, v in os.environ.items() if not run_tests.HIDDEN.match(k) and k != "DISPLAY"}
+    # Paths of this machine, such as that of its certificates, are not there in Wine.
+    env = {k: v for k, v in os.environ.items() if not run_tests.HIDDEN.match(k) and k not in ("DISPLAY", "SSL_CERT_FILE")}
     env.update(WINEDEBUG="-all", PHI_LAUNCHER=str(launcher.port), PYTHONDONTWRITEBYTECODE="1")
     prefix = env["WINEPREFIX"] = f"{ROOT}/{WORK}/wine"
     # No questions about other runtimes, no menus, and no debugger for a program that crashes.
@@ -453,11 +474,23 @@ def build_and_run(bits, sources, env, entries, pool):
     return total
 
 
+USER = ("examples", "zip")
+
+
+def user(bits, names, env, entries, pool):
+    """The sum of what a user has."""
+    total = windows_user.examples(bits, entries, pool)
+    archive = windows_user.make_zip() if bits == 64 and total.failed == 0 else None
+    if env is not None and total.failed == 0 and "zip" not in names:
+        total.passed, total.failed, total.skipped = windows_user.run(bits, env, archive)
+    return total
+
+
 def chosen(names):
     """The test programs that the names mean."""
     everything = sorted(glob.glob("tests/*/test_*.c"))
     out = [s for s in everything if not names or any(s == n or s.startswith(n.rstrip("/") + "/") for n in names)]
-    if not out:
+    if not out and not set(names) & set(USER):
         raise GiveUp(f"no test is called {' '.join(names)}")
     return out
 
@@ -482,9 +515,13 @@ def main():
             runnable = env is not None and runs(bits, env)
             if env is not None and not runnable:
                 print(f"windows: this Wine does not run programs of {bits} bits (Debian: wine32:i386): they are only built")
-            total = build_and_run(bits, sources, bridges(bits, env) if runnable else None, entries, pool)
+            inside = bridges(bits, env) if runnable else None
+            total = build_and_run(bits, sources, inside, entries, pool) if sources else Sum()
+            if not args.names or set(args.names) & set(USER):
+                curl(bits)
+                total.add(user(bits, args.names, inside, entries, pool))
             passed, failed, skipped = passed + total.passed, failed + total.failed, skipped + total.skipped
-    for source in sources:
+    for source in entries if not args.names else sources:
         for test, reason in entries.get(source, {}).items():
             print(f"left out: {source}{':' * bool(test)}{test}: {reason}")
     if env is not None:
@@ -494,8 +531,9 @@ def main():
 
 
 if __name__ == "__main__":
+    import windows  # the module that windows_user has
     try:
-        sys.exit(main())
-    except GiveUp as e:
+        sys.exit(windows.main())
+    except windows.GiveUp as e:
         print(f"windows: {e}", file=sys.stderr)
         sys.exit(1)

@@ -16,7 +16,6 @@
 #include "phi_screen.h"
 #include "phi_status.h"
 #include "phi_trust.h"
-#include "../typed.h"
 
 typedef struct app {
     options o;
@@ -58,7 +57,7 @@ static inline void note_str(app *a, style how, phi_str words) {
     if (how == STYLE_ASK) /* in rows already, and safe */
         text_add(&clean, words.at, words.len);
     else
-        rows_note(&clean, words, a->chat || isatty(2) ? a->screen.columns : 0);
+        rows_note(&clean, words, a->chat || typed_is_terminal(2) ? a->screen.columns : 0);
     if (a->chat) {
         screen_put(&a->screen, how, text_str(&clean));
         screen_fresh(&a->screen);

@@ -3,7 +3,7 @@
 #ifndef PHI_ATTACH_H
 #define PHI_ATTACH_H
 
-#include "phi_text.h"
+#include "phi_places.h"
 
 #include <errno.h>
 
@@ -94,7 +94,7 @@ static inline bool attach_base64(text *file) {
 
 /* Reads one byte more than there may be. False: errno says why. */
 static inline bool attach_read(attachments *a, const char *path, text *file) {
-    FILE *from = fopen(path, "rb");
+    FILE *from = places_open(path);
     char part[65536];
     size_t got;
     bool done = from != NULL;

@@ -60,7 +60,7 @@ static inline phi_agents *commands_agents(phi_runtime *rt, const phi_config *con
         (void)phi_step(rt, 10);
         if (!plays) continue;
         if (keys_now_ms() - began > PLAY_MS) break;
-        (void)poll(NULL, 0, 1);
+        keys_sleep(1);
     }
     return agents;
 }

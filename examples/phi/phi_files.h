@@ -3,11 +3,9 @@
 #ifndef PHI_FILES_H
 #define PHI_FILES_H
 
-#include "phi_text.h"
+#include "phi_places.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 
 typedef struct files_tape {
     phi_tape *tape; /* for phi_runtime_desc; NULL: none */
@@ -20,15 +18,6 @@ static inline phi_status files_write(void *user_data, const char *bytes, size_t 
     return fwrite(bytes, 1, len, file) == len && fflush(file) == 0 ? PHI_OK : PHI_IO;
 }
 
-/* A file for its owner alone, new or emptied: it holds a conversation. */
-static inline FILE *files_own(const char *path) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    struct stat info;
-    if (fd < 0) return NULL;
-    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) (void)fchmod(fd, 0600);
-    return fdopen(fd, "wb");
-}
-
 /* Both NULL: no tape. False: `words` say why not. */
 static inline bool files_open_tape(files_tape *t, const char *record, const char *replay,
                                    text *words) {
@@ -38,7 +27,7 @@ static inline bool files_open_tape(files_tape *t, const char *record, const char
     char part[4096];
     size_t got;
     if (path == NULL) return true;
-    t->file = record != NULL ? files_own(path) : fopen(path, "rb");
+    t->file = record != NULL ? places_own(path) : places_open(path);
     text_print(words, "%s: ", path);
     if (t->file == NULL) return text_say(words, strerror(errno)), false;
     desc.write_fn = files_write;

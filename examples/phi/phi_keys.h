@@ -5,7 +5,6 @@
 #include "phi_raw.h"
 
 #include <errno.h>
-#include <poll.h>
 
 enum {
     KEY_NONE = 0,
@@ -40,10 +39,9 @@ typedef struct key_reader {
 
 /* Reads what there is; false: nothing. */
 static inline bool keys_read(key_reader *k) {
-    struct pollfd terminal = {0, POLLIN, 0};
-    ssize_t got;
-    if (k->len == sizeof k->bytes || poll(&terminal, 1, 0) <= 0) return false;
-    got = read(0, k->bytes + k->len, sizeof k->bytes - k->len);
+    ptrdiff_t got;
+    if (k->len == sizeof k->bytes || !keys_waits(0)) return false;
+    got = typed_read(k->bytes + k->len, sizeof k->bytes - k->len);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return false;
     if (got <= 0) return k->closed = true, false;
     k->alone = got == 1 && k->len == 0 && keys_now_ms() - k->read_ms > KEYS_ESCAPE_MS;
@@ -67,7 +65,7 @@ static inline int keys_sequence(key_reader *k, size_t *n) {
     if (k->bytes[1] == '[')
         while (i < k->len && k->bytes[i] >= 0x20 && k->bytes[i] < 0x40) i++;
     *n = i < sizeof k->bytes ? 0 : i;
-    if (i >= k->len) return *n == 0 ? KEY_NONE : KEY_UNKNOWN;
+    if (i >= k->len || *n > 0) return *n == 0 ? KEY_NONE : KEY_UNKNOWN;
     *n = (unsigned char)k->bytes[i] < 0x20 ? i : i + 1;
     if (i == 5 && memcmp(k->bytes + 2, "200~", 4) == 0) k->pasted = true;
     for (i = 0; i < sizeof known / sizeof *known; i++)

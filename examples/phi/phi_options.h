@@ -2,12 +2,11 @@
 #ifndef PHI_OPTIONS_H
 #define PHI_OPTIONS_H
 
-#include "phi_text.h"
+#include "phi_places.h"
+#include "../typed.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
-#include <poll.h>
 #include <unistd.h>
 
 enum { FAILED = 1, UNUSABLE = 2, STOPPED = 3, INTERRUPTED = 130, PIPE_CLOSED = 141 };
@@ -90,11 +89,10 @@ static inline int options_rest(options *o, int count, char **words) {
 }
 
 /* As read; it waits for input that the program which began this one has made not to wait. */
-static inline ssize_t options_piped(char *part, size_t size) {
-    struct pollfd in = {0, POLLIN, 0};
-    ssize_t got;
-    while ((got = read(0, part, size)) < 0 && (errno == EAGAIN || errno == EINTR))
-        (void)poll(&in, 1, -1);
+static inline ptrdiff_t options_piped(char *part, size_t size) {
+    ptrdiff_t got;
+    while ((got = typed_read(part, size)) < 0 && (errno == EAGAIN || errno == EINTR))
+        (void)typed_waits(-1);
     return got;
 }
 
@@ -102,9 +100,9 @@ static inline ssize_t options_piped(char *part, size_t size) {
    such a one. */
 static inline int options_input(options *o) {
     char part[4096];
-    ssize_t got = 0;
+    ptrdiff_t got = 0;
     size_t before = o->question.len;
-    if (isatty(0) || o->command != NULL) return -1;
+    if (typed_is_terminal(0) || o->command != NULL) return -1;
     text_say(&o->question, before > 0 ? "\n\n" : "");
     before = o->question.len;
     while (o->question.len < OPTIONS_INPUT_BYTES && (got = options_piped(part, sizeof part)) > 0)
@@ -117,15 +115,6 @@ static inline int options_input(options *o) {
     return -1;
 }
 
-/* A stream that was closed stays unusable: the next file that is opened would take its number, and the answer would
-   be written into it. */
-static inline void options_streams(void) {
-    int fd;
-    do fd = open("/dev/null", O_RDONLY);
-    while (fd >= 0 && fd <= 2);
-    if (fd > 2) (void)close(fd);
-}
-
 /* -1: go on; else the program's exit code. */
 static inline int options_read(options *o, int argc, char **argv) {
     static const struct option known[] = {
@@ -136,7 +125,7 @@ static inline int options_read(options *o, int argc, char **argv) {
         {"version", 0, NULL, 'v'}, {NULL, 0, NULL, 0}};
     char character[] = "-?";
     int letter, code = -1;
-    options_streams();
+    places_streams();
     opterr = 0; /* it would show the word as it is */
     while (code < 0 && (letter = getopt_long(argc, argv, "a:c:m:qhV", known, NULL)) != -1) {
         const char *word = argv[optind - 1];
@@ -150,7 +139,7 @@ static inline int options_read(options *o, int argc, char **argv) {
     if (code < 0) code = options_rest(o, argc - optind, argv + optind);
     if (code < 0) code = options_input(o);
     if (code >= 0) return code;
-    if (!o->command && (o->question.len > 0 || !isatty(0)) &&
+    if (!o->command && (o->question.len > 0 || !typed_is_terminal(0)) &&
         (o->question.len == 0 || o->question.at[strspn(o->question.at, " \t\r\n")] == '\0'))
         return options_wrong("there is no question", "");
     if (o->command && o->attach_count > 0)
@@ -159,7 +148,7 @@ static inline int options_read(options *o, int argc, char **argv) {
         return options_wrong(
             "a tape holds one run from its beginning: --session cannot be recorded", "");
     if (o->record && o->replay) return options_wrong("--record or --replay, not both", "");
-    if (!o->command && o->question.len == 0 && (o->json || !isatty(1)))
+    if (!o->command && o->question.len == 0 && (o->json || !typed_is_terminal(1)))
         return options_wrong("a chat wants a terminal; give a question", "");
     if (o->config == NULL && o->command == NULL && access("phi.toml", R_OK) == 0) {
         o->config = "phi.toml";

@@ -25,12 +25,12 @@ typedef struct screen {
     int above; /* rows from the growing one to the cursor's */
 } screen;
 
-/* How many rows there are: of the terminal with the questions where the answer goes elsewhere. */
+/* How many rows there are. */
 static inline int screen_measure(screen *s) {
-    struct winsize size = PHI_ZERO;
-    if (ioctl(1, TIOCGWINSZ, &size) != 0) (void)ioctl(2, TIOCGWINSZ, &size);
-    s->columns = size.ws_col == 0 ? 79 : size.ws_col < 9 ? 8 : size.ws_col - 1;
-    s->rows = size.ws_row == 0 ? 24 : size.ws_row;
+    int columns, rows;
+    keys_size(&columns, &rows);
+    s->columns = columns == 0 ? 79 : columns < 9 ? 8 : columns - 1;
+    s->rows = rows == 0 ? 24 : rows;
     return s->rows;
 }
 
@@ -45,14 +45,13 @@ static inline void screen_open(screen *s, bool plain) {
 /* A signal that ends the program ends a write that waits, too: the reader may never read on. */
 static inline void screen_write(screen *s, const char *at, size_t n) {
     while (n > 0 && s->gone == 0) {
-        ssize_t done = write(1, at, n);
-        struct pollfd out = {1, POLLOUT, 0};
+        ptrdiff_t done = keys_write(at, n);
         if (done >= 0)
             at += done, n -= (size_t)done;
         else if (errno != EAGAIN && errno != EINTR)
             s->gone = s->plain ? errno : EPIPE; /* a terminal that is gone: EIO */
         else if (!keys_signal)
-            (void)poll(&out, 1, 100);
+            keys_wait_write(100);
         if (s->gone != 0 && s->gone != EPIPE) perror("phi: standard output");
         if (s->gone == 0 && n > 0 && keys_signal) s->gone = EINTR;
     }
@@ -60,8 +59,7 @@ static inline void screen_write(screen *s, const char *at, size_t n) {
 
 /* Sees a pipe that nobody reads any more, while there is nothing to write yet. */
 static inline void screen_look(screen *s) {
-    struct pollfd out = {1, 0, 0};
-    if (s->gone == 0 && poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0) s->gone = EPIPE;
+    if (s->gone == 0 && keys_unread()) s->gone = EPIPE;
 }
 
 /* Forgets the older half of what is kept. */

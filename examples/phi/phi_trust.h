@@ -11,7 +11,6 @@
 #include "phi_keys.h"
 #include "phi_marked.h"
 #include "phi_trusted.h"
-#include "../typed.h"
 
 #include <ctype.h>
 
@@ -144,13 +143,13 @@ static inline bool trust_open(trust *t, const char *path, phi_arena *arena) {
     text place = {NULL, 0, 0};
     phi_json *root = NULL;
     const char *c;
-    if (!trust_read(path, false, &t->file) || !trust_path(path, t->path))
+    if (!places_read(path, false, TRUST_BYTES, &t->file) || !places_whole(path, t->path))
         t->why = "it cannot be read";
     else if (t->file.len > TRUST_BYTES)
         t->why = "it is too long to be shown";
     for (c = t->path; *c != '\0'; c++)
         if ((unsigned char)*c < 32) t->why = "its path cannot be shown";
-    if (trust_place("servers", &place)) (void)trust_read(place.at, true, &t->servers);
+    if (trust_place("servers", &place)) (void)places_read(place.at, true, TRUST_BYTES, &t->servers);
     free(place.at);
     if (t->why != NULL) return false;
     hash_text(text_str(&t->file), t->hash);
@@ -175,11 +174,10 @@ static inline int trust_ask(const trust *t, int columns, int window, typed *in) 
     if (t->unknown_address)
         (void)fputs("It gets no keys: you have not named that server.\n", stderr);
     (void)fputs("It may start programs, allow calls and send what you type. ", stderr);
-    (void)tcflush(0, TCIFLUSH); /* typed before it was shown */
+    keys_forget(); /* typed before it was shown */
     (void)fputs("Trust it? yes or no: ", stderr);
     while (got == 0 && !keys_signal && !keys_resized) {
-        struct pollfd terminal = {0, POLLIN, 0};
-        (void)poll(&terminal, 1, 200);
+        (void)keys_waits(200);
         if (!keys_resized) got = typed_line(in, word, sizeof word);
     }
     free(rows.at);

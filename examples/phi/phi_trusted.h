@@ -4,13 +4,8 @@
 #define PHI_TRUSTED_H
 
 #include "phi_hash.h"
-#include "phi_text.h"
+#include "phi_places.h"
 #include "../pick_model.h"
-
-#include <fcntl.h>
-#include <limits.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum {
     TRUST_BYTES = 1 << 20,
@@ -25,37 +20,12 @@ typedef struct trust {
     text file;    /* its bytes: what was shown is what is used */
     text shown;   /* what it says, a line for each value */
     text servers; /* lines of phi/servers */
-    char hash[65], path[PATH_MAX];
+    char hash[65], path[PLACES_PATH];
     const char *why;               /* it cannot be shown; NULL: it can */
     bool unknown_address;          /* some address is nobody's whom the user has named */
     char refused[TRUST_NAMES][64]; /* variables that stand where none may */
     size_t refused_count;
 } trust;
-
-/* A whole file; with `own`: one that nobody else can have written. False: there is none. */
-static inline bool trust_read(const char *path, bool own, text *out) {
-    char part[4096];
-    ssize_t got = -1;
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (own ? O_NOFOLLOW : 0));
-    bool good = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
-                (!own || (info.st_uid == getuid() && (info.st_mode & 022) == 0));
-    while (good && out->len <= TRUST_BYTES && (got = read(fd, part, sizeof part)) > 0)
-        text_add(out, part, (size_t)got);
-    if (fd >= 0) (void)close(fd);
-    return good && got == 0;
-}
-
-/* Where a file is, by its directory: what it names begins there, also where it is a link to another one. */
-static inline bool trust_path(const char *path, char *out) {
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-    text place = {NULL, 0, 0};
-    size_t n;
-    text_print(&place, "%.*s.", (int)(name - path), path);
-    n = place.at != NULL && realpath(place.at, out) != NULL ? strlen(out) : PATH_MAX;
-    free(place.at);
-    return n < PATH_MAX && snprintf(out + n, PATH_MAX - n, "/%s", name) < (int)(PATH_MAX - n);
-}
 
 /* Whether a value is the key of a model: that of an environment, a request or an OpenAPI document is none. */
 static inline bool trust_takes_key(const char *place) {
@@ -105,14 +75,8 @@ static inline bool trust_knows(const trust *t, phi_str origin) {
 
 /* phi/NAME of the user's configuration directory; makes the directory. */
 static inline bool trust_place(const char *name, text *out) {
-    const char *base = pick_env("XDG_CONFIG_HOME"), *home = pick_env("HOME");
-    bool given = base != NULL && base[0] == '/';
     out->len = 0;
-    if (!given && (home == NULL || home[0] != '/')) return false;
-    text_print(out, "%s%s", given ? base : home, given ? "" : "/.config");
-    (void)mkdir(out->at, 0700);
-    text_say(out, "/phi");
-    (void)mkdir(out->at, 0700);
+    if (!places_settings(out)) return false;
     text_print(out, "/%s", name);
     return true;
 }
@@ -122,9 +86,8 @@ static inline bool trust_kept(const trust *t, bool keeps) {
     text place = {NULL, 0, 0}, old = {NULL, 0, 0}, line = {NULL, 0, 0}, all = {NULL, 0, 0};
     size_t i, from = 0;
     bool found = false, done = false;
-    int fd;
     text_print(&line, "%s %s\n", t->hash, t->path);
-    if (trust_place("trusted", &place) && trust_read(place.at, true, &old))
+    if (trust_place("trusted", &place) && places_read(place.at, true, TRUST_BYTES, &old))
         for (i = 0; i < old.len; i++) {
             if (old.at[i] != '\n') continue;
             if (i + 1 - from == line.len && memcmp(old.at + from, line.at, line.len) == 0)
@@ -135,15 +98,8 @@ static inline bool trust_kept(const trust *t, bool keeps) {
             from = i + 1;
         }
     if (keeps && !found && place.len > 0) {
-        text temp = {NULL, 0, 0};
         text_add(&all, line.at, line.len);
-        text_print(&temp, "%s.XXXXXX", place.at);
-        fd = mkstemp(temp.at); /* 0600 */
-        done = fd >= 0 && write(fd, all.at, all.len) == (ssize_t)all.len && fsync(fd) == 0;
-        if (fd >= 0) (void)close(fd);
-        done = done && rename(temp.at, place.at) == 0;
-        if (!done && fd >= 0) (void)unlink(temp.at);
-        free(temp.at);
+        done = places_write(place.at, &all);
     }
     free(place.at);
     free(old.at);
