@@ -8,6 +8,7 @@
 #include "phi_tools.h"
 
 #include "phi/phi_app.h"
+#include "phi/phi_slash.h"
 
 enum { WAITS = 256, LOOK_MS = 100, DRAWN = 5 + QUESTION_ROWS + LIVE_ROWS + LINE_ROWS };
 
@@ -443,6 +444,10 @@ static void submit(app *a, const char *words) {
     bool steers = phi_agent_get_info(a->agent).running;
     phi_status status;
     if (words[strspn(words, " \n")] == '\0') return;
+    if (!steers && !slash_attach(a, words)) {
+        line_set(&a->line, words);
+        return;
+    }
     status = steers ? phi_steer(a->agent, words) : attach_send(&a->attached, a->agent, words);
     say_you(a, phi_str_of(words));
     if (status != PHI_OK)
@@ -451,13 +456,13 @@ static void submit(app *a, const char *words) {
         a->code = 0, say_agent(a); /* Esc stops this run, too */
 }
 
-static void fresh_lane(app *a) {
-    phi_status status = phi_thread_switch(phi_agent_thread(a->agent), NULL);
-    if (status == PHI_OK)
-        note(a, STYLE_DIM, "(a fresh lane: the model sees nothing of before; the log keeps it)");
-    else
-        note(a, STYLE_BAD, "! %s",
-             status == PHI_BUSY ? "stop the run first" : phi_status_text(status));
+/* The line is sent, or done as a command. */
+static void enter(app *a) {
+    text words = {NULL, 0, 0};
+    text_add(&words, a->line.text.at, a->line.text.len);
+    line_done(&a->line);
+    if (!slash_line(a, words.at)) submit(a, words.at);
+    free(words.at);
 }
 
 static void stop_or_quit(app *a, bool clears) {
@@ -486,9 +491,7 @@ static void press(app *a, int key) {
     if (taken) return;
     switch (key) {
     case KEY_ENTER:
-        if (a->line.text.len == 0) break;
-        submit(a, a->line.text.at);
-        line_done(&a->line);
+        if (a->line.text.len > 0) enter(a);
         break;
     case KEY_ESCAPE:
     case KEY_CTRL('C'): stop_or_quit(a, true); break;
@@ -496,7 +499,7 @@ static void press(app *a, int key) {
         if (a->line.text.len == 0) a->quit = true;
         (void)line_key(&a->line, KEY_DELETE, "");
         break;
-    case KEY_CTRL('R'): fresh_lane(a); break;
+    case KEY_CTRL('R'): slash_clear(a, ""); break;
     case KEY_CTRL('S'): (void)phi_strategy_settle(a->agent); break;
     case KEY_CTRL('L'): keys_resized = 1; break;
     case KEY_CTRL('Z'): keys_suspend(); break;
@@ -575,7 +578,8 @@ static int plain_chat(app *a) {
         if (got < 0 || keys_signal || a->screen.gone) return keys_signal ? INTERRUPTED : 0;
         a->o.question.len = 0;
         text_say(&a->o.question, words);
-        if (words[0] != '\0') (void)one_question(a);
+        if (words[0] != '\0' && !slash_line(a, words)) (void)one_question(a);
+        if (a->quit) return 0;
     }
 }
 

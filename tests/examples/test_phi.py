@@ -783,6 +783,61 @@ class Tmux(Chat):
         screen = self.wait_for(r"Msgs: 6(.*\n)+.*Ready")
         self.assertEqual(screen.count("(stopped)"), 3)
 
+    def test_a_line_with_a_slash_is_a_command_that_no_model_reads(self):
+        self.start("echo", size=(100, 40))
+        mock.asked()
+        for line, said in [("/help", r"^/undo +takes the last prompt back"), ("/tools", r"^bash: .*\n(.*\n)*search: "),
+                           ("/cost", r"^0 tokens in"), ("/permissions", r'"verdict":"deny"'),
+                           ("/nothing", r"there is no command /nothing"), ("/undo", r"there is nothing to undo"),
+                           ("/compact", r"there is nothing to compact")]:
+            self.type("C-l")
+            self.type("-l", line)
+            self.type("Enter")
+            self.wait_for(said)
+        self.assertEqual(mock.asked(), [])
+        self.type("-l", "/etc/hosts is a path")
+        self.type("Enter")
+        self.wait_for(r"^Agent \(.*: /etc/hosts is a path")
+        self.type("-l", "/quit")
+        self.type("Enter")
+        self.wait_for("code 0")
+
+    def test_undo_takes_the_last_prompt_and_the_last_fresh_lane_back(self):
+        self.start("echo", size=(100, 40))
+        for word in ("one", "two"):
+            self.type(word, "Enter")
+            self.wait_for(r"^Agent \(.*: %s$" % word)
+        mock.asked()
+        self.type("/undo", "Enter")
+        self.wait_for(r"as it was before the last prompt")
+        self.wait_for(r"^> two$")  # its words are back in the line
+        self.type("C-u", "three", "Enter")
+        self.wait_for(r"^Agent \(.*: three$")
+        said = [block["text"] for message in mock.asked()[0]["messages"] for block in message["content"]]
+        self.assertEqual(said, ["one", "one", "three"])
+        self.type("C-r")
+        self.wait_for(r"Msgs: 0")
+        self.type("/undo", "Enter")
+        self.wait_for(r"Msgs: 4")
+        self.type("/branch what-if", "Enter")
+        self.wait_for(r"on that branch")
+        self.type("/branch", "Enter")
+        self.wait_for(r"^\* what-if$")
+        self.type("/undo", "Enter")
+        self.wait_for(r"Msgs: 2")
+
+    def test_a_file_is_attached_by_its_name_in_the_line(self):
+        self.start("echo", size=(100, 40))
+        with open(os.path.join(self.work, "notes.txt"), "w", encoding="utf-8") as file:
+            file.write("The gate is shut.\n")
+        mock.asked()
+        self.type("-l", "What is in @notes.txt and ada@home?")
+        self.type("Enter")
+        self.wait_for(r"\(with notes\.txt\)(.*\n)*Agent \(")
+        said = json.dumps(mock.asked()[0]["messages"])
+        self.assertIn("The gate is shut.", said)
+        self.assertIn("What is in @notes.txt and ada@home?", said)
+
     def test_permission_once_always_and_no(self):
         self.start("phi-ask")
         self.type("go", "Enter")
