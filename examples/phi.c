@@ -173,10 +173,18 @@ static int open_permissions(app *a) {
     return 0;
 }
 
+/* The model of -m. False: there is none, and it was said. */
+static bool choose_model(app *a, phi_model *model) {
+    text words = {NULL, 0, 0};
+    const char *wrong = commands_model(a->agents, a->o.model, &a->why, model, &words);
+    if (wrong != NULL) (void)complain(a, wrong, a->o.model);
+    free(words.at);
+    return wrong == NULL;
+}
+
 static int agent_of_config(app *a) {
     phi_agents_desc with = PHI_ZERO;
     phi_agent_desc to = PHI_ZERO;
-    const char *wrong;
     with.base = &a->desc;
     with.ask_fn = ask;
     with.ask_user_data = a;
@@ -192,8 +200,7 @@ static int agent_of_config(app *a) {
     to.system_prompt = a->o.system;
     if (a->o.system != NULL) (void)phi_agent_set(a->agent, &to, PHI_SET_SYSTEM_PROMPT);
     if (a->o.model == NULL) return 0;
-    wrong = commands_model(a->agents, a->o.model, &a->why, &to.model);
-    if (wrong != NULL) return complain(a, wrong, a->o.model);
+    if (!choose_model(a, &to.model)) return UNUSABLE;
     if (phi_agent_set(a->agent, &to, PHI_SET_MODEL) == PHI_OK) return 0;
     return complain(a, "-m", last_error(a));
 }
@@ -201,8 +208,10 @@ static int agent_of_config(app *a) {
 /* Without a configuration: a model whose key is set, and the built-in tools. */
 static int agent_of_environment(app *a) {
     phi_tools_desc tools = PHI_ZERO;
-    const char *wrong = commands_model(NULL, a->o.model, &a->why, &a->desc.model);
-    if (wrong != NULL) return complain(a, wrong, a->o.model);
+    if (!choose_model(a, &a->desc.model)) return UNUSABLE;
+    a->guess =
+        a->o.model == NULL && a->desc.model.api_key == NULL && pick_env("PHI_BASE_URL") == NULL;
+    a->desc.retry.disable = a->guess; /* nobody said that a server is there */
     tools.workspace = ".";
     (void)phi_tools_init(&a->set, &tools);
     a->desc.system_prompt = a->o.system ? a->o.system
@@ -563,6 +572,8 @@ static int chat(app *a) {
     screen_draw(&a->screen, NULL, 0, 0, 0);
     keys_restore();
     a->chat = false;
+    if (a->o.session != NULL)
+        note(a, STYLE_DIM, "(phi --session %s goes on from here)", a->o.session);
     return keys_signal ? INTERRUPTED : 0;
 }
 

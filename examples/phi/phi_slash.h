@@ -155,19 +155,19 @@ static inline void slash_permissions(app *a, const char *rest) {
 static inline void slash_model(app *a, const char *rest) {
     phi_agent_desc to = PHI_ZERO;
     const char *why = a->why, *wrong;
+    text words = {NULL, 0, 0};
     phi_str id;
     if (rest[0] == '\0') {
         id = phi_agent_get_info(a->agent).model_id;
         note(a, STYLE_DIM, "%.*s (%s)", PHI_ARG(id), a->why);
         return;
     }
-    wrong = commands_model(a->agents, rest, &why, &to.model);
+    wrong = commands_model(a->agents, rest, &why, &to.model, &words);
     if (wrong == NULL && phi_agent_set(a->agent, &to, PHI_SET_MODEL) != PHI_OK)
         wrong = last_error(a);
-    if (wrong != NULL) {
-        note(a, STYLE_BAD, "! %s", wrong);
-        return;
-    }
+    if (wrong != NULL) note(a, STYLE_BAD, "! %s: %s", wrong, rest);
+    free(words.at);
+    if (wrong != NULL) return;
     a->why = why;
     id = phi_agent_get_info(a->agent).model_id;
     note(a, STYLE_DIM, "(from now on %.*s, %s)", PHI_ARG(id), why);

@@ -51,7 +51,7 @@ class Folder(unittest.TestCase):
         return mock.url + (scenario if scenario.startswith("/") else "/s/" + scenario)
 
     def phi(self, *args, scenario="hello", text="", **more):
-        env = environment(PHI_BASE_URL=self.url(scenario), **more)
+        env = environment(**{"PHI_BASE_URL": self.url(scenario), **more})
         done = subprocess.run([PHI, *args], input=text, env=env, cwd=self.folder, timeout=LONGEST,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               check=False)
@@ -826,6 +826,11 @@ class Tmux(Chat):
         self.type("/undo", "Enter")
         self.wait_for(r"Msgs: 2")
 
+    def test_a_provider_without_its_key_and_no_provider_at_all_are_said_at_once(self):
+        more = dict(PHI_BASE_URL="", HOME=self.folder)
+        self.assertEqual(self.phi("-m", "groq", "go", **more),
+                         ("", "phi: GROQ_API_KEY is not set, the key of this provider: groq\n", 2))
+
     def test_a_file_is_attached_by_its_name_in_the_line(self):
         self.start("echo", size=(100, 40))
         with open(os.path.join(self.work, "notes.txt"), "w", encoding="utf-8") as file:
@@ -949,12 +954,30 @@ class Tmux(Chat):
         self.tmux("set-buffer", "first row\nsecond row\x1b[31m")
         self.tmux("paste-buffer", "-p", "-r")
         self.wait_for(r"^> first row\n  second row")
-        self.type("Up", "Up")
-        self.wait_for(r"^> ne two 3$")
-        self.type("Down")
+        self.type("Up", "Up", "Down")  # no line before begins like this one
         self.wait_for(r"^  second row")
         self.type("Enter")
-        self.wait_for(r"^You: first row\nsecond row")
+        self.wait_for(r"\(\d+ms\): first row$(.*\n)+.*Ready")
+        self.type("Up")
+        self.wait_for(r"^> first row\n  second row")
+        self.type("C-u", "ne", "Up")
+        self.wait_for(r"^> ne two 3$")
+        self.type("Down")
+        self.wait_for(r"^> ne$")
+
+    def test_a_command_that_fails_and_an_answer_that_is_cut_off_say_so(self):
+        out, err, code = self.phi("go", scenario="length")
+        self.assertEqual((out, code), ("This answer ends because the limit of\n", 3))
+        self.assertEqual(err, "! the answer was cut off at its limit of tokens (max_tokens)\n")
+        self.assertEqual(self.phi("--json", "go", scenario="length")[2], 3)
+        self.start("phi-fails")
+        self.type("go", "Enter")
+        self.wait_for(r"^\* bash cd nowhere-at-all \(\d+ms, failed, exit code \d\)")
+
+    def test_a_change_of_a_file_is_asked_about_as_lines(self):
+        self.start("phi-edit", size=(80, 30))
+        self.type("go", "Enter")
+        self.wait_for(r"edit_file wants to run:\n  \| notes\.txt\n  \| - the gate\n  \| - is shut\n  \| \+ the gate is open\n")
 
     def test_a_fresh_lane_and_steering(self):
         self.start("slow-40", "--session", "s.jsonl")
