@@ -136,15 +136,15 @@ static inline void typed_event(const INPUT_RECORD *event, DWORD mode) {
             typed_edit(unit, (mode & ENABLE_ECHO_INPUT) != 0);
 }
 
-/* Takes the events that have come. True: there is something to read. */
+/* Takes the events that have come. True: there is something to read. Wine 8 reads its terminal only after a first peek. */
 static inline bool typed_pump(HANDLE console) {
     INPUT_RECORD events[64];
     DWORD mode, count = 0, i;
     while (!typed_keys.ended && typed_keys.len < sizeof typed_keys.bytes / 2) {
-        if (!GetConsoleMode(console, &mode) || !GetNumberOfConsoleInputEvents(console, &count))
+        if (!GetConsoleMode(console, &mode) || !PeekConsoleInputW(console, events, 64, &count))
             typed_keys.ended = true;
         if (typed_keys.ended || count == 0) break;
-        if (!ReadConsoleInputW(console, events, count < 64 ? count : 64, &count)) break;
+        if (!ReadConsoleInputW(console, events, count, &count)) break;
         for (i = 0; i < count; i++) typed_event(&events[i], mode);
     }
     if (typed_keys.len == sizeof typed_keys.bytes) typed_keys.done = typed_keys.len;

@@ -140,10 +140,10 @@ static int phi__side_read_keys(phi__side *side, char *out, size_t n, size_t *got
     HANDLE console = phi__handle(side->fd);
     if (!GetConsoleMode(console, &mode)) return (int)GetLastError();
     while (!side->keys_ended && side->keys_done < PHI__SIDE_KEYS_MOST) {
-        if (!GetNumberOfConsoleInputEvents(console, &count)) return (int)GetLastError();
+        /* Wine 8 begins to read its terminal when somebody peeks, not when events are counted. */
+        if (!PeekConsoleInputW(console, events, PHI__SIDE_KEYS, &count)) return (int)GetLastError();
         if (count == 0) break;
-        if (!ReadConsoleInputW(console, events, (DWORD)phi__min(count, PHI__SIDE_KEYS), &count))
-            return (int)GetLastError();
+        if (!ReadConsoleInputW(console, events, count, &count)) return (int)GetLastError();
         for (DWORD i = 0; i < count && !side->keys_ended; i++)
             if (events[i].EventType == KEY_EVENT)
                 phi__side_key(side, &events[i].Event.KeyEvent, mode);
