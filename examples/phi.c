@@ -256,16 +256,35 @@ static int look_at_found(app *a) {
     return 0;
 }
 
+/* The file of the conversation: the one that an option names, or one that phi keeps by itself. A tape holds a run from
+   its beginning, and a configuration may keep its own sessions. */
+static int open_session(app *a) {
+    text words = {NULL, 0, 0};
+    bool own = phi_json_get(phi_config_tree(a->config), "session") != NULL;
+    int code = 0;
+    if (a->o.session == NULL && !a->o.forget && a->tape.tape == NULL && !own &&
+        sessions_open(&a->kept)) {
+        if (a->o.resume && !sessions_newest(&a->kept))
+            code = complain(a, "no conversation was kept in this directory", NULL);
+        if (!a->o.resume) sessions_new(&a->kept);
+        a->o.session = a->kept.path.at;
+    } else if (a->o.resume)
+        code = complain(a, "--continue: nothing is kept here", NULL);
+    if (code == 0 && !files_open_session(&a->session, a->o.session, &words))
+        code = complain(a, words.at, NULL);
+    if (a->session.store.append != NULL) a->desc.store = &a->session.store;
+    free(words.at);
+    return code;
+}
+
 /* 0, or the program's exit code. */
 static int set_up(app *a) {
     text words = {NULL, 0, 0};
     phi_runtime_desc desc = PHI_ZERO;
     const char *why = "";
     int code = 0;
-    if (!files_open_tape(&a->tape, a->o.record, a->o.replay, &words) ||
-        !files_open_session(&a->session, a->o.session, &words))
+    if (!files_open_tape(&a->tape, a->o.record, a->o.replay, &words))
         code = complain(a, words.at, NULL);
-    if (a->session.store.append != NULL) a->desc.store = &a->session.store;
     desc.use_environment = true, desc.ca_file = pick_env("SSL_CERT_FILE");
     desc.features = PHI_ALL_FEATURES; /* a file may want any of them */
     desc.tape = a->tape.tape;
@@ -274,6 +293,7 @@ static int set_up(app *a) {
     if (code == 0) code = look_at_found(a);
     if (code == 0 && a->o.config != NULL)
         a->config = commands_load(a->o.config, a->o.found ? &a->trust : NULL);
+    if (code == 0) code = open_session(a);
     if (code == 0) code = open_permissions(a);
     if (code == 0) code = a->o.config != NULL ? agent_of_config(a) : agent_of_environment(a);
     words.len = 0;
@@ -312,6 +332,7 @@ static int tear_down(app *a, int code) {
     question_free(&a->q);
     live_free(&a->live);
     trust_free(&a->trust);
+    sessions_free(&a->kept);
     screen_free(&a->screen);
     line_free(&a->line);
     free(words.at);
@@ -357,6 +378,7 @@ static int one_question(app *a) {
     int runs, ends = 0, ended;
     if (attach_send(&a->attached, a->agent, a->o.question.at) != PHI_OK)
         return complain(a, last_error(a), NULL);
+    sessions_note(&a->kept, a->o.question.at);
     do {
         runs = phi_step(a->rt, LOOK_MS);
         show_events(a);
@@ -461,8 +483,11 @@ static void submit(app *a, const char *words) {
     say_you(a, phi_str_of(words));
     if (status != PHI_OK)
         note(a, STYLE_BAD, "! %s", steers ? phi_status_text(status) : last_error(a));
-    else if (!steers)
-        a->code = 0, say_agent(a); /* Esc stops this run, too */
+    else if (!steers) {
+        sessions_note(&a->kept, words);
+        a->code = 0; /* Esc stops this run, too */
+        say_agent(a);
+    }
 }
 
 /* The line is sent, or done as a command. */
@@ -572,7 +597,9 @@ static int chat(app *a) {
     screen_draw(&a->screen, NULL, 0, 0, 0);
     keys_restore();
     a->chat = false;
-    if (a->o.session != NULL)
+    if (a->kept.listed)
+        note(a, STYLE_DIM, "(phi --continue goes on from here)");
+    else if (a->o.session != NULL && a->kept.path.len == 0)
         note(a, STYLE_DIM, "(phi --session %s goes on from here)", a->o.session);
     return keys_signal ? INTERRUPTED : 0;
 }
@@ -594,6 +621,15 @@ static int plain_chat(app *a) {
     }
 }
 
+static int list_sessions(app *a) {
+    text words = {NULL, 0, 0};
+    (void)sessions_open(&a->kept);
+    sessions_list(&a->kept, &words);
+    screen_write(&a->screen, words.at, words.len);
+    free(words.at);
+    return tear_down(a, 0);
+}
+
 int main(int argc, char **argv) {
     static app a;
     bool dumb, asks;
@@ -606,6 +642,7 @@ int main(int argc, char **argv) {
     screen_open(&a.screen, dumb);
     a.whole = !typed_is_terminal(1);
     keys_catch_signals();
+    if (a.o.command != NULL && strcmp(a.o.command, "sessions") == 0) return list_sessions(&a);
     if (a.o.command != NULL) return tear_down(&a, commands(a.o.command, a.o.config));
     code = set_up(&a);
     if (code == 0)

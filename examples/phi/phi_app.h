@@ -14,6 +14,7 @@
 #include "phi_notes.h"
 #include "phi_options.h"
 #include "phi_screen.h"
+#include "phi_sessions.h"
 #include "phi_status.h"
 #include "phi_trust.h"
 
@@ -29,6 +30,7 @@ typedef struct app {
     phi_toolset set;
     phi_permissions *permissions;
     files_session session;
+    sessions kept; /* conversations that no option names */
     files_tape tape;
     attachments attached; /* to the first prompt */
     phi_memory memory;

@@ -182,6 +182,15 @@ static inline void slash_compact(app *a, const char *rest) {
         note(a, STYLE_DIM, "(there is nothing to compact)");
 }
 
+static inline void slash_sessions(app *a, const char *rest) {
+    text words = {NULL, 0, 0};
+    (void)rest;
+    sessions_list(&a->kept, &words);
+    text_remove(&words, words.len - 1, 1);
+    note_str(a, STYLE_DIM, text_str(&words));
+    free(words.at);
+}
+
 static inline void slash_quit(app *a, const char *rest) {
     (void)rest;
     a->quit = true;
@@ -199,6 +208,7 @@ static const struct {
     {"clear", "", "begins a fresh lane, as Ctrl+R does", slash_clear},
     {"undo", "", "takes the last prompt back, or the last /clear", slash_undo},
     {"branch", "[NAME]", "lists branches; goes to one, or begins it here", slash_branch},
+    {"sessions", "", "the conversations of this directory", slash_sessions},
     {"cost", "", "tokens and dollars so far", slash_cost},
     {"tools", "", "the tools of the model, and whose they are", slash_tools},
     {"permissions", "", "the rules for calls", slash_permissions},

@@ -831,6 +831,39 @@ class Tmux(Chat):
         self.assertEqual(self.phi("-m", "groq", "go", **more),
                          ("", "phi: GROQ_API_KEY is not set, the key of this provider: groq\n", 2))
 
+    def test_a_conversation_is_kept_listed_and_continued(self):
+        state = os.path.join(self.folder, "state")
+        more = {"XDG_STATE_HOME": state}
+        self.assertEqual(self.phi("sessions", **more)[:1], ("no conversation was kept here\n",))
+        self.assertEqual(self.phi("--continue", "x", **more),
+                         ("", "phi: no conversation was kept in this directory\n", 2))
+        self.phi("--no-session", "nothing", scenario="echo", **more)
+        self.phi("one", scenario="echo", **more)
+        self.phi("two\nrows", scenario="echo", **more)
+        mock.asked()
+        self.assertEqual(self.phi("--continue", "three", scenario="echo", **more), ("three\n", "", 0))
+        said = [block["text"] for message in mock.asked()[0]["messages"] for block in message["content"]]
+        self.assertEqual(said, ["two\nrows", "two\nrows", "three"])
+        self.assertRegex(self.phi("sessions", **more)[0],
+                         r"\A\d{8}-\d{6}-\d+\.jsonl  one\n\d{8}-\d{6}-\d+\.jsonl  two rows\n\Z")
+        for folder, _, files in os.walk(state):
+            self.assertEqual(os.stat(folder).st_mode & 0o077, 0, folder)
+            for name in files:
+                self.assertEqual(os.stat(os.path.join(folder, name)).st_mode & 0o777, 0o600, name)
+        other = os.path.join(self.folder, "other")  # another directory has other conversations
+        os.mkdir(other)
+        done = subprocess.run([PHI, "sessions"], cwd=other, env=environment(**more), stdout=subprocess.PIPE, text=True,
+                              stdin=subprocess.DEVNULL, check=True)
+        self.assertEqual(done.stdout, "no conversation was kept here\n")
+        self.assertEqual(self.files(), ["other", "state"])
+
+    def test_leaving_a_chat_says_how_to_come_back(self):
+        self.start("echo")
+        self.type("one", "Enter")
+        self.wait_for(r"^Agent \(.*: one$")
+        self.type("C-d")
+        self.wait_for(r"\(phi --continue goes on from here\)(.*\n)*code 0")
+
     def test_a_file_is_attached_by_its_name_in_the_line(self):
         self.start("echo", size=(100, 40))
         with open(os.path.join(self.work, "notes.txt"), "w", encoding="utf-8") as file:
