@@ -8,6 +8,7 @@
 #include "phi_tools.h"
 
 #include "phi/phi_app.h"
+#include "phi/phi_project.h"
 #include "phi/phi_slash.h"
 
 enum { WAITS = 256, LOOK_MS = 100, DRAWN = 5 + QUESTION_ROWS + LIVE_ROWS + LINE_ROWS };
@@ -208,18 +209,28 @@ static int agent_of_config(app *a) {
 /* Without a configuration: a model whose key is set, and the built-in tools. */
 static int agent_of_environment(app *a) {
     phi_tools_desc tools = PHI_ZERO;
+    text prompt = {NULL, 0, 0};
+    const char *file;
     if (!choose_model(a, &a->desc.model)) return UNUSABLE;
     a->guess =
         a->o.model == NULL && a->desc.model.api_key == NULL && pick_env("PHI_BASE_URL") == NULL;
     a->desc.retry.disable = a->guess; /* nobody said that a server is there */
     tools.workspace = ".";
     (void)phi_tools_init(&a->set, &tools);
-    a->desc.system_prompt = a->o.system ? a->o.system
-                                        : "You are a helpful assistant in a terminal. Be brief. "
-                                          "Your tools work in the current directory.";
+    if (a->o.system == NULL) {
+        text_say(&prompt,
+                 "You are a helpful assistant in a terminal. Be brief. Your tools work in the "
+                 "current directory.\n");
+        project_place(&prompt, a->tape.tape != NULL);
+        file = project_instructions(&prompt);
+        if (file != NULL) note(a, STYLE_DIM, "phi: the model reads %s", file);
+    }
+    a->desc.system_prompt = a->o.system != NULL ? a->o.system : prompt.at;
     a->desc.tools = a->set.tools;
     a->desc.tool_count = a->set.count;
-    a->agent = phi_agent_new(a->rt, &a->desc);
+    a->agent = phi_agent_new(a->rt, &a->desc); /* copies the prompt */
+    a->desc.system_prompt = NULL;
+    free(prompt.at);
     return a->agent.rt != NULL ? 0 : complain(a, last_error(a), NULL);
 }
 

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 enum { PLACES_PATH = PATH_MAX };
@@ -131,6 +132,12 @@ static inline bool places_append(const char *path, const text *words) {
     bool done = fd >= 0 && write(fd, words->at, words->len) == (ssize_t)words->len;
     if (fd >= 0) (void)close(fd);
     return done;
+}
+
+/* The system's name, for a model. */
+static inline void places_system(text *out) {
+    struct utsname name;
+    if (uname(&name) == 0) text_print(out, "%s %s", name.sysname, name.machine);
 }
 
 /* A number of this process. */

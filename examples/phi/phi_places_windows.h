@@ -162,6 +162,8 @@ static inline bool places_append(const char *path, const text *words) {
     return file != NULL && fclose(file) == 0 && done;
 }
 
+static inline void places_system(text *out) { text_say(out, "Windows"); }
+
 static inline unsigned long places_process(void) { return GetCurrentProcessId(); }
 
 #endif

@@ -857,6 +857,18 @@ class Tmux(Chat):
         self.assertEqual(done.stdout, "no conversation was kept here\n")
         self.assertEqual(self.files(), ["other", "state"])
 
+    def test_the_model_knows_the_place_and_reads_the_instructions_of_the_project(self):
+        self.write("AGENTS.md", "Use tabs.\n")
+        os.mkdir(os.path.join(self.folder, ".git"))
+        self.write(".git/HEAD", "ref: refs/heads/topic/one\n")
+        mock.asked()
+        self.assertEqual(self.phi("go", scenario="echo"), ("go\n", "phi: the model reads AGENTS.md\n", 0))
+        self.phi("--system", "Be short.", "go", scenario="echo")
+        first, second = (json.dumps(body["system"]) for body in mock.asked())
+        for words in ("Directory: " + self.folder, "Git branch: topic/one\\n", "Date: 20", "Use tabs."):
+            self.assertIn(words, first)
+        self.assertNotIn("Use tabs.", second)
+
     def test_leaving_a_chat_says_how_to_come_back(self):
         self.start("echo")
         self.type("one", "Enter")
