@@ -8,6 +8,8 @@
 #include "phi_tools.h"
 
 #include "phi/phi_app.h"
+#include "phi/phi_project.h"
+#include "phi/phi_slash.h"
 
 enum { WAITS = 256, LOOK_MS = 100, DRAWN = 5 + QUESTION_ROWS + LIVE_ROWS + LINE_ROWS };
 
@@ -172,10 +174,18 @@ static int open_permissions(app *a) {
     return 0;
 }
 
+/* The model of -m. False: there is none, and it was said. */
+static bool choose_model(app *a, phi_model *model) {
+    text words = {NULL, 0, 0};
+    const char *wrong = commands_model(a->agents, a->o.model, &a->why, model, &words);
+    if (wrong != NULL) (void)complain(a, wrong, a->o.model);
+    free(words.at);
+    return wrong == NULL;
+}
+
 static int agent_of_config(app *a) {
     phi_agents_desc with = PHI_ZERO;
     phi_agent_desc to = PHI_ZERO;
-    const char *wrong;
     with.base = &a->desc;
     with.ask_fn = ask;
     with.ask_user_data = a;
@@ -191,8 +201,7 @@ static int agent_of_config(app *a) {
     to.system_prompt = a->o.system;
     if (a->o.system != NULL) (void)phi_agent_set(a->agent, &to, PHI_SET_SYSTEM_PROMPT);
     if (a->o.model == NULL) return 0;
-    wrong = commands_model(a->agents, a->o.model, &a->why, &to.model);
-    if (wrong != NULL) return complain(a, wrong, a->o.model);
+    if (!choose_model(a, &to.model)) return UNUSABLE;
     if (phi_agent_set(a->agent, &to, PHI_SET_MODEL) == PHI_OK) return 0;
     return complain(a, "-m", last_error(a));
 }
@@ -200,16 +209,28 @@ static int agent_of_config(app *a) {
 /* Without a configuration: a model whose key is set, and the built-in tools. */
 static int agent_of_environment(app *a) {
     phi_tools_desc tools = PHI_ZERO;
-    const char *wrong = commands_model(NULL, a->o.model, &a->why, &a->desc.model);
-    if (wrong != NULL) return complain(a, wrong, a->o.model);
+    text prompt = {NULL, 0, 0};
+    const char *file;
+    if (!choose_model(a, &a->desc.model)) return UNUSABLE;
+    a->guess =
+        a->o.model == NULL && a->desc.model.api_key == NULL && pick_env("PHI_BASE_URL") == NULL;
+    a->desc.retry.disable = a->guess; /* nobody said that a server is there */
     tools.workspace = ".";
     (void)phi_tools_init(&a->set, &tools);
-    a->desc.system_prompt = a->o.system ? a->o.system
-                                        : "You are a helpful assistant in a terminal. Be brief. "
-                                          "Your tools work in the current directory.";
+    if (a->o.system == NULL) {
+        text_say(&prompt,
+                 "You are a helpful assistant in a terminal. Be brief. Your tools work in the "
+                 "current directory.\n");
+        project_place(&prompt, a->tape.tape != NULL);
+        file = project_instructions(&prompt);
+        if (file != NULL) note(a, STYLE_DIM, "phi: the model reads %s", file);
+    }
+    a->desc.system_prompt = a->o.system != NULL ? a->o.system : prompt.at;
     a->desc.tools = a->set.tools;
     a->desc.tool_count = a->set.count;
-    a->agent = phi_agent_new(a->rt, &a->desc);
+    a->agent = phi_agent_new(a->rt, &a->desc); /* copies the prompt */
+    a->desc.system_prompt = NULL;
+    free(prompt.at);
     return a->agent.rt != NULL ? 0 : complain(a, last_error(a), NULL);
 }
 
@@ -246,16 +267,35 @@ static int look_at_found(app *a) {
     return 0;
 }
 
+/* The file of the conversation: the one that an option names, or one that phi keeps by itself. A tape holds a run from
+   its beginning, and a configuration may keep its own sessions. */
+static int open_session(app *a) {
+    text words = {NULL, 0, 0};
+    bool own = phi_json_get(phi_config_tree(a->config), "session") != NULL;
+    int code = 0;
+    if (a->o.session == NULL && !a->o.forget && a->tape.tape == NULL && !own &&
+        sessions_open(&a->kept)) {
+        if (a->o.resume && !sessions_newest(&a->kept))
+            code = complain(a, "no conversation was kept in this directory", NULL);
+        if (!a->o.resume) sessions_new(&a->kept);
+        a->o.session = a->kept.path.at;
+    } else if (a->o.resume)
+        code = complain(a, "--continue: nothing is kept here", NULL);
+    if (code == 0 && !files_open_session(&a->session, a->o.session, &words))
+        code = complain(a, words.at, NULL);
+    if (a->session.store.append != NULL) a->desc.store = &a->session.store;
+    free(words.at);
+    return code;
+}
+
 /* 0, or the program's exit code. */
 static int set_up(app *a) {
     text words = {NULL, 0, 0};
     phi_runtime_desc desc = PHI_ZERO;
     const char *why = "";
     int code = 0;
-    if (!files_open_tape(&a->tape, a->o.record, a->o.replay, &words) ||
-        !files_open_session(&a->session, a->o.session, &words))
+    if (!files_open_tape(&a->tape, a->o.record, a->o.replay, &words))
         code = complain(a, words.at, NULL);
-    if (a->session.store.append != NULL) a->desc.store = &a->session.store;
     desc.use_environment = true, desc.ca_file = pick_env("SSL_CERT_FILE");
     desc.features = PHI_ALL_FEATURES; /* a file may want any of them */
     desc.tape = a->tape.tape;
@@ -264,6 +304,7 @@ static int set_up(app *a) {
     if (code == 0) code = look_at_found(a);
     if (code == 0 && a->o.config != NULL)
         a->config = commands_load(a->o.config, a->o.found ? &a->trust : NULL);
+    if (code == 0) code = open_session(a);
     if (code == 0) code = open_permissions(a);
     if (code == 0) code = a->o.config != NULL ? agent_of_config(a) : agent_of_environment(a);
     words.len = 0;
@@ -302,6 +343,7 @@ static int tear_down(app *a, int code) {
     question_free(&a->q);
     live_free(&a->live);
     trust_free(&a->trust);
+    sessions_free(&a->kept);
     screen_free(&a->screen);
     line_free(&a->line);
     free(words.at);
@@ -347,6 +389,7 @@ static int one_question(app *a) {
     int runs, ends = 0, ended;
     if (attach_send(&a->attached, a->agent, a->o.question.at) != PHI_OK)
         return complain(a, last_error(a), NULL);
+    sessions_note(&a->kept, a->o.question.at);
     do {
         runs = phi_step(a->rt, LOOK_MS);
         show_events(a);
@@ -443,21 +486,28 @@ static void submit(app *a, const char *words) {
     bool steers = phi_agent_get_info(a->agent).running;
     phi_status status;
     if (words[strspn(words, " \n")] == '\0') return;
+    if (!steers && !slash_attach(a, words)) {
+        line_set(&a->line, words);
+        return;
+    }
     status = steers ? phi_steer(a->agent, words) : attach_send(&a->attached, a->agent, words);
     say_you(a, phi_str_of(words));
     if (status != PHI_OK)
         note(a, STYLE_BAD, "! %s", steers ? phi_status_text(status) : last_error(a));
-    else if (!steers)
-        a->code = 0, say_agent(a); /* Esc stops this run, too */
+    else if (!steers) {
+        sessions_note(&a->kept, words);
+        a->code = 0; /* Esc stops this run, too */
+        say_agent(a);
+    }
 }
 
-static void fresh_lane(app *a) {
-    phi_status status = phi_thread_switch(phi_agent_thread(a->agent), NULL);
-    if (status == PHI_OK)
-        note(a, STYLE_DIM, "(a fresh lane: the model sees nothing of before; the log keeps it)");
-    else
-        note(a, STYLE_BAD, "! %s",
-             status == PHI_BUSY ? "stop the run first" : phi_status_text(status));
+/* The line is sent, or done as a command. */
+static void enter(app *a) {
+    text words = {NULL, 0, 0};
+    text_add(&words, a->line.text.at, a->line.text.len);
+    line_done(&a->line);
+    if (!slash_line(a, words.at)) submit(a, words.at);
+    free(words.at);
 }
 
 static void stop_or_quit(app *a, bool clears) {
@@ -486,9 +536,7 @@ static void press(app *a, int key) {
     if (taken) return;
     switch (key) {
     case KEY_ENTER:
-        if (a->line.text.len == 0) break;
-        submit(a, a->line.text.at);
-        line_done(&a->line);
+        if (a->line.text.len > 0) enter(a);
         break;
     case KEY_ESCAPE:
     case KEY_CTRL('C'): stop_or_quit(a, true); break;
@@ -496,7 +544,7 @@ static void press(app *a, int key) {
         if (a->line.text.len == 0) a->quit = true;
         (void)line_key(&a->line, KEY_DELETE, "");
         break;
-    case KEY_CTRL('R'): fresh_lane(a); break;
+    case KEY_CTRL('R'): slash_clear(a, ""); break;
     case KEY_CTRL('S'): (void)phi_strategy_settle(a->agent); break;
     case KEY_CTRL('L'): keys_resized = 1; break;
     case KEY_CTRL('Z'): keys_suspend(); break;
@@ -560,6 +608,10 @@ static int chat(app *a) {
     screen_draw(&a->screen, NULL, 0, 0, 0);
     keys_restore();
     a->chat = false;
+    if (a->kept.listed)
+        note(a, STYLE_DIM, "(phi --continue goes on from here)");
+    else if (a->o.session != NULL && a->kept.path.len == 0)
+        note(a, STYLE_DIM, "(phi --session %s goes on from here)", a->o.session);
     return keys_signal ? INTERRUPTED : 0;
 }
 
@@ -575,8 +627,18 @@ static int plain_chat(app *a) {
         if (got < 0 || keys_signal || a->screen.gone) return keys_signal ? INTERRUPTED : 0;
         a->o.question.len = 0;
         text_say(&a->o.question, words);
-        if (words[0] != '\0') (void)one_question(a);
+        if (words[0] != '\0' && !slash_line(a, words)) (void)one_question(a);
+        if (a->quit) return 0;
     }
+}
+
+static int list_sessions(app *a) {
+    text words = {NULL, 0, 0};
+    (void)sessions_open(&a->kept);
+    sessions_list(&a->kept, &words);
+    screen_write(&a->screen, words.at, words.len);
+    free(words.at);
+    return tear_down(a, 0);
 }
 
 int main(int argc, char **argv) {
@@ -591,6 +653,7 @@ int main(int argc, char **argv) {
     screen_open(&a.screen, dumb);
     a.whole = !typed_is_terminal(1);
     keys_catch_signals();
+    if (a.o.command != NULL && strcmp(a.o.command, "sessions") == 0) return list_sessions(&a);
     if (a.o.command != NULL) return tear_down(&a, commands(a.o.command, a.o.config));
     code = set_up(&a);
     if (code == 0)

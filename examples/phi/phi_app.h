@@ -14,6 +14,7 @@
 #include "phi_notes.h"
 #include "phi_options.h"
 #include "phi_screen.h"
+#include "phi_sessions.h"
 #include "phi_status.h"
 #include "phi_trust.h"
 
@@ -29,11 +30,14 @@ typedef struct app {
     phi_toolset set;
     phi_permissions *permissions;
     files_session session;
+    sessions kept; /* conversations that no option names */
     files_tape tape;
     attachments attached; /* to the first prompt */
     phi_memory memory;
     phi_arena arena; /* of one event, or one question */
     const char *why; /* this model */
+    bool cut;        /* the newest answer ended at its limit of tokens */
+    bool guess;      /* nobody named the model, and no key is set: a local server may be there */
     bool chat, quit;
     bool whole; /* answers are shown when they are whole: what a pipe got cannot be taken back */
     screen screen;
@@ -89,9 +93,8 @@ static inline const char *last_error(const app *a) { return phi_last_error(a->rt
 /* A call is one line, when it is over, or has its result without having run. */
 static inline void show_call(app *a, const phi_event *ev) {
     text words = {NULL, 0, 0};
-    bool bad = ev->kind != PHI_EV_TOOL_END || ev->is_error;
-    calls_end(a->calls, ev, &a->arena, 60, &words);
-    if (words.len > 0) note_str(a, bad ? STYLE_BAD : STYLE_GOOD, text_str(&words));
+    bool good = calls_end(a->calls, ev, &a->arena, 60, &words);
+    if (words.len > 0) note_str(a, good ? STYLE_GOOD : STYLE_BAD, text_str(&words));
     free(words.at);
 }
 
@@ -108,13 +111,21 @@ static inline void show_end(app *a, const phi_event *ev) {
     phi_status status = ev->status;
     bool refused = ev->failure != NULL && ev->failure->kind == PHI_FAILURE_CONTENT_FILTER;
     bool stopped = status == PHI_LIMIT || status == PHI_REJECTED || status == PHI_DENIED;
-    a->code = status == PHI_OK          ? 0
+    a->code = status == PHI_OK          ? (a->cut ? STOPPED : 0)
               : status == PHI_CANCELLED ? INTERRUPTED
               : stopped || refused      ? STOPPED
                                         : FAILED;
     if (status == PHI_CANCELLED && (a->screen.gone == 0 || a->screen.gone == EINTR))
         note(a, STYLE_DIM, "(stopped)");
     if (stopped) note(a, STYLE_BAD, "! %s", phi_status_text(status));
+    if (status == PHI_OK && a->cut)
+        note(a, STYLE_BAD, "! the answer was cut off at its limit of tokens (max_tokens)");
+    if (a->guess && ev->failure != NULL && ev->failure->kind == PHI_FAILURE_NETWORK)
+        note(a, STYLE_BAD,
+             "phi: no key is set, and no local server answers. Set a provider's variable "
+             "(ANTHROPIC_API_KEY, "
+             "OPENAI_API_KEY; phi models lists all), or start a server such as Ollama: ollama "
+             "serve");
     screen_fresh(&a->screen);
     if (a->chat) show_time(a, ev);
 }
@@ -128,6 +139,8 @@ static inline void show_run(app *a, const phi_event *ev) {
         if (!a->whole) screen_answer(&a->screen, ev->text);
         break;
     case PHI_EV_MESSAGE_END:
+        if (ev->message->role == PHI_ROLE_ASSISTANT)
+            a->cut = ev->message->stop_reason == PHI_STOP_REASON_LENGTH;
         if (a->whole && ev->message->role == PHI_ROLE_ASSISTANT)
             screen_answer(&a->screen, phi_message_text(ev->message, "", &a->arena, NULL));
         break;
@@ -170,8 +183,13 @@ static inline void show_line(app *a, phi_str json) {
 static inline void show_json(app *a, const phi_event *ev) {
     phi_arena_mark mark = phi_arena_save(&a->arena);
     phi_strategy_outcome end;
+    phi_event brief = *ev;
     phi_str json;
-    if (phi_event_to_json(ev, &a->arena, &json) == PHI_OK) {
+    if (ev->kind == PHI_EV_TEXT || ev->kind == PHI_EV_THINKING || ev->kind == PHI_EV_TOOL_ARGUMENTS)
+        brief.message = NULL; /* the answer so far, once more with each delta */
+    if (ev->kind == PHI_EV_MESSAGE_END && ev->message->role == PHI_ROLE_ASSISTANT)
+        a->cut = ev->message->stop_reason == PHI_STOP_REASON_LENGTH;
+    if (phi_event_to_json(&brief, &a->arena, &json) == PHI_OK) {
         show_line(a, json);
         screen_write(&a->screen, "\n", 1);
     }

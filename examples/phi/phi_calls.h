@@ -85,16 +85,29 @@ static inline void calls_wanted(call_line *calls, const phi_event *ev, phi_arena
     }
 }
 
+/* The exit code with which the result of a command begins; 0: it has none, or the command did well. */
+static inline int calls_exit_code(const phi_event *ev, phi_str result) {
+    static const char begins[] = "Exit code: ";
+    size_t i = sizeof begins - 1;
+    int code = 0;
+    if (!phi_str_is(ev->tool_name, "bash") || result.len < i || memcmp(result.at, begins, i) != 0)
+        return 0;
+    for (; i < result.len && result.at[i] >= '0' && result.at[i] <= '9' && code < 1000; i++)
+        code = 10 * code + (result.at[i] - '0');
+    return code;
+}
+
 /* PHI_EV_TOOL_END: "* bash echo one (12ms, ok)"; of a call that was not recorded: "* bash (ok)". The result of a call
-   that never started: "* bash rm x (not run: denied...)"; nothing is added for others. */
-static inline void calls_end(call_line *calls, const phi_event *ev, phi_arena *arena, int columns,
+   that never started: "* bash rm x (not run: denied...)"; nothing is added for others. True: the call did well. */
+static inline bool calls_end(call_line *calls, const phi_event *ev, phi_arena *arena, int columns,
                              text *out) {
     bool ended = ev->kind == PHI_EV_TOOL_END;
     call_line *call =
         calls_find(calls, ev->agent, ended ? ev->tool_call_id : ev->message->tool_call_id);
     bool recorded = call != NULL && call->id[0] != '\0';
     phi_str result = PHI_ZERO;
-    if (!ended && !recorded) return;
+    int code;
+    if (!ended && !recorded) return false;
     text_say(out, "* ");
     text_fit(out, ended ? ev->tool_name : ev->message->tool_name, 64);
     if (recorded && call->argument.len > 0) text_print(out, " %s", call->argument.at);
@@ -106,11 +119,15 @@ static inline void calls_end(call_line *calls, const phi_event *ev, phi_arena *a
     else if (recorded)
         text_print(out, "%dms, ", (int)(ev->timestamp_ms - call->began_ms));
     if (recorded) call->id[0] = '\0';
-    if (ended) text_say(out, ev->is_error ? "error: " : "ok");
-    if (ev->message != NULL && (!ended || ev->is_error))
-        result = phi_message_text(ev->message, " ", arena, NULL);
-    text_fit(out, result, columns);
+    if (ev->message != NULL) result = phi_message_text(ev->message, " ", arena, NULL);
+    code = ended && !ev->is_error ? calls_exit_code(ev, result) : 0;
+    if (code != 0)
+        text_print(out, "failed, exit code %d", code);
+    else if (ended)
+        text_say(out, ev->is_error ? "error: " : "ok");
+    if (!ended || ev->is_error) text_fit(out, result, columns);
     text_say(out, ")");
+    return ended && !ev->is_error && code == 0;
 }
 
 /* A rule in a line, with all of its conditions. */

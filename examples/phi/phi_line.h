@@ -72,9 +72,15 @@ static inline void line_set(line_editor *l, const char *words) {
     l->cursor = l->text.len;
 }
 
-/* Within a text of several rows: to the row above or below; else through the history. */
+/* An earlier line that begins with what was being typed. */
+static inline bool line_matches(const line_editor *l, size_t at) {
+    return l->draft.len == 0 || strncmp(l->history[at], l->draft.at, l->draft.len) == 0;
+}
+
+/* Within a text of several rows: to the row above or below; else through those lines of the history that begin with what
+   was being typed. */
 static inline void line_vertical(line_editor *l, bool up) {
-    size_t row = line_row(l, l->cursor), end = line_row_end(l, l->cursor), to = l->cursor - row;
+    size_t at, row = line_row(l, l->cursor), end = line_row_end(l, l->cursor), to = l->cursor - row;
     if (up ? row > 0 : end < l->text.len) {
         size_t other = up ? line_row(l, row - 1) : end + 1, last = line_row_end(l, other);
         l->cursor = other + to < last ? other + to : last;
@@ -87,8 +93,12 @@ static inline void line_vertical(line_editor *l, bool up) {
         l->draft.len = 0;
         text_add(&l->draft, l->text.at, l->text.len);
     }
-    l->at = up ? l->at - 1 : l->at + 1;
-    line_set(l, l->at == l->count ? l->draft.at : l->history[l->at]);
+    at = l->at;
+    do at = up ? at - 1 : at + 1;
+    while (at < l->count && !line_matches(l, at)); /* up: beyond 0 it wraps to SIZE_MAX */
+    if (at > l->count) return;
+    l->at = at;
+    line_set(l, at == l->count ? l->draft.at : l->history[at]);
 }
 
 static inline void line_type(line_editor *l, const char *character) {
@@ -121,7 +131,10 @@ static inline bool line_key(line_editor *l, int key, const char *character) {
     case KEY_DELETE: line_cut(l, l->cursor, line_after(l, l->cursor)); break;
     case KEY_CTRL('K'): line_cut(l, l->cursor, line_row_end(l, l->cursor)); break;
     case KEY_CTRL('W'): line_cut(l, line_word_before(l, l->cursor), l->cursor); break;
-    case KEY_CTRL('U'): line_clear(l); break;
+    case KEY_CTRL('U'):
+        line_clear(l);
+        l->at = l->count;
+        break;
     default: return false;
     }
     return true;

@@ -17,12 +17,15 @@ static const char options_usage[] =
     "       phi check FILE                every problem of a configuration\n"
     "       phi models [-c FILE]          the models of a configuration, or the presets\n"
     "       phi schema                    JSON Schema of a configuration, for editors\n"
+    "       phi sessions                  the conversations that were begun in this directory\n"
     "  -c, --config FILE    agents, models, tools and rules (default: ./phi.toml, if it is there)\n"
     "      --agent NAME     which agent of the file (default: its first)\n"
     "  -m, --model NAME     :alias of the file, preset, preset:model, or model\n"
     "  -a, --attach FILE    a document, image or sound for the first prompt; may be repeated\n"
     "      --system TEXT    another system prompt\n"
+    "      --continue       goes on with the newest conversation of this directory\n"
     "      --session FILE   keeps the conversation there, and continues it (a .jsonl file)\n"
+    "      --no-session     keeps nothing of the conversation\n"
     "      --json           each event as a line of JSON on stdout\n"
     "      --record FILE    records the run; --replay FILE plays it without a network\n"
     "      --trace FILE     writes a page about the conversation at the end (.html)\n"
@@ -35,8 +38,8 @@ typedef struct options {
     const char *config, *agent, *model, *system, *session, *record, *replay, *trace;
     const char *attach[OPTIONS_ATTACH];
     size_t attach_count;
-    const char *command; /* "check", "models", "schema"; NULL: none */
-    bool json, quiet;
+    const char *command; /* "check", "models", "schema", "sessions"; NULL: none */
+    bool json, quiet, resume, forget;
     bool found; /* the configuration: nobody named it */
     text question;
 } options;
@@ -61,6 +64,8 @@ static inline int options_take(options *o, int letter) {
     case 'm': o->model = optarg; return -1;
     case 's': o->system = optarg; return -1;
     case 'S': o->session = optarg; return -1;
+    case 'C': o->resume = true; return -1;
+    case 'N': o->forget = true; return -1;
     case 'r': o->record = optarg; return -1;
     case 'p': o->replay = optarg; return -1;
     case 't': o->trace = optarg; return -1;
@@ -80,7 +85,8 @@ static inline int options_rest(options *o, int count, char **words) {
         if (count == 2) o->config = words[1];
         return o->config != NULL ? -1 : options_wrong("check: which file?", "");
     }
-    if (count == 1 && (strcmp(words[0], "models") == 0 || strcmp(words[0], "schema") == 0)) {
+    if (count == 1 && (strcmp(words[0], "models") == 0 || strcmp(words[0], "schema") == 0 ||
+                       strcmp(words[0], "sessions") == 0)) {
         o->command = words[0];
         return -1;
     }
@@ -118,11 +124,12 @@ static inline int options_input(options *o) {
 /* -1: go on; else the program's exit code. */
 static inline int options_read(options *o, int argc, char **argv) {
     static const struct option known[] = {
-        {"config", 1, NULL, 'c'},  {"agent", 1, NULL, 'A'},   {"model", 1, NULL, 'm'},
-        {"system", 1, NULL, 's'},  {"session", 1, NULL, 'S'}, {"record", 1, NULL, 'r'},
-        {"replay", 1, NULL, 'p'},  {"trace", 1, NULL, 't'},   {"json", 0, NULL, 'j'},
-        {"attach", 1, NULL, 'a'},  {"quiet", 0, NULL, 'q'},   {"help", 0, NULL, 'h'},
-        {"version", 0, NULL, 'v'}, {NULL, 0, NULL, 0}};
+        {"config", 1, NULL, 'c'},  {"agent", 1, NULL, 'A'},    {"model", 1, NULL, 'm'},
+        {"system", 1, NULL, 's'},  {"session", 1, NULL, 'S'},  {"record", 1, NULL, 'r'},
+        {"replay", 1, NULL, 'p'},  {"trace", 1, NULL, 't'},    {"json", 0, NULL, 'j'},
+        {"attach", 1, NULL, 'a'},  {"quiet", 0, NULL, 'q'},    {"help", 0, NULL, 'h'},
+        {"version", 0, NULL, 'v'}, {"continue", 0, NULL, 'C'}, {"no-session", 0, NULL, 'N'},
+        {NULL, 0, NULL, 0}};
     char character[] = "-?";
     int letter, code = -1;
     places_streams();
@@ -144,9 +151,11 @@ static inline int options_read(options *o, int argc, char **argv) {
         return options_wrong("there is no question", "");
     if (o->command && o->attach_count > 0)
         return options_wrong("--attach wants a question, or a chat", "");
-    if (o->session && (o->record || o->replay))
+    if ((o->session || o->resume) && (o->record || o->replay))
         return options_wrong(
             "a tape holds one run from its beginning: --session cannot be recorded", "");
+    if (o->resume && (o->session || o->forget))
+        return options_wrong("--continue, --session or --no-session: one of them", "");
     if (o->record && o->replay) return options_wrong("--record or --replay, not both", "");
     if (!o->command && o->question.len == 0 && (o->json || !typed_is_terminal(1)))
         return options_wrong("a chat wants a terminal; give a question", "");

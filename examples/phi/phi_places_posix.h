@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 enum { PLACES_PATH = PATH_MAX };
@@ -98,5 +99,48 @@ static inline bool places_settings(text *out) {
     (void)mkdir(out->at, 0700);
     return true;
 }
+
+/* A directory for its owner alone; it is there afterwards, or files in it cannot be made. */
+static inline void places_directory(const char *path) { (void)mkdir(path, 0700); }
+
+/* The directory of the conversations that were begun in a directory, by its name and its hash; it is made. */
+static inline bool places_state(text *out, const char *name, const char *hash) {
+    static const char *const parts[] = {"/phi", "/sessions"};
+    const char *base = pick_env("XDG_STATE_HOME"), *home = pick_env("HOME");
+    size_t i;
+    if (base != NULL && base[0] == '/') {
+        text_say(out, base);
+    } else {
+        if (home == NULL || home[0] != '/') return false;
+        text_print(out, "%s/.local", home);
+        places_directory(out->at);
+        text_say(out, "/state");
+    }
+    places_directory(out->at);
+    for (i = 0; i < 2; i++) {
+        text_say(out, parts[i]);
+        places_directory(out->at);
+    }
+    text_print(out, "/%.60s-%.16s", name, hash);
+    places_directory(out->at);
+    return true;
+}
+
+/* Adds to the end of a file for its owner alone. */
+static inline bool places_append(const char *path, const text *words) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool done = fd >= 0 && write(fd, words->at, words->len) == (ssize_t)words->len;
+    if (fd >= 0) (void)close(fd);
+    return done;
+}
+
+/* The system's name, for a model. */
+static inline void places_system(text *out) {
+    struct utsname name;
+    if (uname(&name) == 0) text_print(out, "%s %s", name.sysname, name.machine);
+}
+
+/* A number of this process. */
+static inline unsigned long places_process(void) { return (unsigned long)getpid(); }
 
 #endif

@@ -137,4 +137,33 @@ static inline bool places_settings(text *out) {
     return true;
 }
 
+static inline void places_directory(const char *path) {
+    WCHAR wide[PLACES_PATH];
+    if (places_wide(path, wide, PLACES_PATH)) (void)CreateDirectoryW(wide, NULL);
+}
+
+/* The directory of the conversations that were begun in a directory, by its name and its hash; it is made. */
+static inline bool places_state(text *out, const char *name, const char *hash) {
+    char base[PLACES_PATH];
+    if (places_variable(L"LOCALAPPDATA", base, sizeof base) == NULL) return false;
+    text_print(out, "%s/phi", base);
+    places_directory(out->at);
+    text_say(out, "/sessions");
+    places_directory(out->at);
+    text_print(out, "/%.60s-%.16s", name, hash);
+    places_directory(out->at);
+    return true;
+}
+
+/* Adds to the end of a file. */
+static inline bool places_append(const char *path, const text *words) {
+    FILE *file = places_file(path, L"abN");
+    bool done = file != NULL && fwrite(words->at, 1, words->len, file) == words->len;
+    return file != NULL && fclose(file) == 0 && done;
+}
+
+static inline void places_system(text *out) { text_say(out, "Windows"); }
+
+static inline unsigned long places_process(void) { return GetCurrentProcessId(); }
+
 #endif

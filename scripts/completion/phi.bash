@@ -23,10 +23,10 @@ _phi() {
     esac
     case $word in
     -*)
-        mapfile -t COMPREPLY < <(compgen -W "--config --agent --model --attach --system --session --json --record
+        mapfile -t COMPREPLY < <(compgen -W "--config --agent --model --attach --system --continue --session --no-session --json --record
             --replay --trace --quiet --help --version" -- "$word")
         ;;
-    *) [ "$COMP_CWORD" = 1 ] && mapfile -t COMPREPLY < <(compgen -W "check models schema" -- "$word") ;;
+    *) [ "$COMP_CWORD" = 1 ] && mapfile -t COMPREPLY < <(compgen -W "check models schema sessions" -- "$word") ;;
     esac
 }
 complete -F _phi phi

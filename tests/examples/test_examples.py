@@ -26,6 +26,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.environ.get("PHI_BUILD", os.path.join(ROOT, "build", "asan"))
 PYTHON = os.environ.get("PYTHON") or "/usr/bin/python3"
 LONGEST = 60  # seconds any example may take
+STATE = tempfile.TemporaryDirectory()  # of the command phi, which keeps conversations
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
@@ -72,7 +73,7 @@ def environment(**more):
     env = {k: v for k, v in os.environ.items()
            if not k.endswith("_API_KEY") and k not in ("PHI_BASE_URL", "PHI_MODEL")
            and not k.lower().endswith("_proxy")}
-    return dict(env, **more)
+    return dict(env, **{"XDG_STATE_HOME": STATE.name, **more})
 
 
 def program(name):

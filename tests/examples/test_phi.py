@@ -51,7 +51,7 @@ class Folder(unittest.TestCase):
         return mock.url + (scenario if scenario.startswith("/") else "/s/" + scenario)
 
     def phi(self, *args, scenario="hello", text="", **more):
-        env = environment(PHI_BASE_URL=self.url(scenario), **more)
+        env = environment(**{"PHI_BASE_URL": self.url(scenario), **more})
         done = subprocess.run([PHI, *args], input=text, env=env, cwd=self.folder, timeout=LONGEST,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               check=False)
@@ -783,6 +783,111 @@ class Tmux(Chat):
         screen = self.wait_for(r"Msgs: 6(.*\n)+.*Ready")
         self.assertEqual(screen.count("(stopped)"), 3)
 
+    def test_a_line_with_a_slash_is_a_command_that_no_model_reads(self):
+        self.start("echo", size=(100, 40))
+        mock.asked()
+        for line, said in [("/help", r"^/undo +takes the last prompt back"), ("/tools", r"^bash: .*\n(.*\n)*search: "),
+                           ("/cost", r"^0 tokens in"), ("/permissions", r'"verdict":"deny"'),
+                           ("/nothing", r"there is no command /nothing"), ("/undo", r"there is nothing to undo"),
+                           ("/compact", r"there is nothing to compact")]:
+            self.type("C-l")
+            self.type("-l", line)
+            self.type("Enter")
+            self.wait_for(said)
+        self.assertEqual(mock.asked(), [])
+        self.type("-l", "/etc/hosts is a path")
+        self.type("Enter")
+        self.wait_for(r"^Agent \(.*: /etc/hosts is a path")
+        self.type("-l", "/quit")
+        self.type("Enter")
+        self.wait_for("code 0")
+
+    def test_undo_takes_the_last_prompt_and_the_last_fresh_lane_back(self):
+        self.start("echo", size=(100, 40))
+        for word in ("one", "two"):
+            self.type(word, "Enter")
+            self.wait_for(r"^Agent \(.*: %s$" % word)
+        mock.asked()
+        self.type("/undo", "Enter")
+        self.wait_for(r"as it was before the last prompt")
+        self.wait_for(r"^> two$")  # its words are back in the line
+        self.type("C-u", "three", "Enter")
+        self.wait_for(r"^Agent \(.*: three$")
+        said = [block["text"] for message in mock.asked()[0]["messages"] for block in message["content"]]
+        self.assertEqual(said, ["one", "one", "three"])
+        self.type("C-r")
+        self.wait_for(r"Msgs: 0")
+        self.type("/undo", "Enter")
+        self.wait_for(r"Msgs: 4")
+        self.type("/branch what-if", "Enter")
+        self.wait_for(r"on that branch")
+        self.type("/branch", "Enter")
+        self.wait_for(r"^\* what-if$")
+        self.type("/undo", "Enter")
+        self.wait_for(r"Msgs: 2")
+
+    def test_a_provider_without_its_key_and_no_provider_at_all_are_said_at_once(self):
+        more = dict(PHI_BASE_URL="", HOME=self.folder)
+        self.assertEqual(self.phi("-m", "groq", "go", **more),
+                         ("", "phi: GROQ_API_KEY is not set, the key of this provider: groq\n", 2))
+
+    def test_a_conversation_is_kept_listed_and_continued(self):
+        state = os.path.join(self.folder, "state")
+        more = {"XDG_STATE_HOME": state}
+        self.assertEqual(self.phi("sessions", **more)[:1], ("no conversation was kept here\n",))
+        self.assertEqual(self.phi("--continue", "x", **more),
+                         ("", "phi: no conversation was kept in this directory\n", 2))
+        self.phi("--no-session", "nothing", scenario="echo", **more)
+        self.phi("one", scenario="echo", **more)
+        self.phi("two\nrows", scenario="echo", **more)
+        mock.asked()
+        self.assertEqual(self.phi("--continue", "three", scenario="echo", **more), ("three\n", "", 0))
+        said = [block["text"] for message in mock.asked()[0]["messages"] for block in message["content"]]
+        self.assertEqual(said, ["two\nrows", "two\nrows", "three"])
+        self.assertRegex(self.phi("sessions", **more)[0],
+                         r"\A\d{8}-\d{6}-\d+\.jsonl  one\n\d{8}-\d{6}-\d+\.jsonl  two rows\n\Z")
+        for folder, _, files in os.walk(state):
+            self.assertEqual(os.stat(folder).st_mode & 0o077, 0, folder)
+            for name in files:
+                self.assertEqual(os.stat(os.path.join(folder, name)).st_mode & 0o777, 0o600, name)
+        other = os.path.join(self.folder, "other")  # another directory has other conversations
+        os.mkdir(other)
+        done = subprocess.run([PHI, "sessions"], cwd=other, env=environment(**more), stdout=subprocess.PIPE, text=True,
+                              stdin=subprocess.DEVNULL, check=True)
+        self.assertEqual(done.stdout, "no conversation was kept here\n")
+        self.assertEqual(self.files(), ["other", "state"])
+
+    def test_the_model_knows_the_place_and_reads_the_instructions_of_the_project(self):
+        self.write("AGENTS.md", "Use tabs.\n")
+        os.mkdir(os.path.join(self.folder, ".git"))
+        self.write(".git/HEAD", "ref: refs/heads/topic/one\n")
+        mock.asked()
+        self.assertEqual(self.phi("go", scenario="echo"), ("go\n", "phi: the model reads AGENTS.md\n", 0))
+        self.phi("--system", "Be short.", "go", scenario="echo")
+        first, second = (json.dumps(body["system"]) for body in mock.asked())
+        for words in ("Directory: " + self.folder, "Git branch: topic/one\\n", "Date: 20", "Use tabs."):
+            self.assertIn(words, first)
+        self.assertNotIn("Use tabs.", second)
+
+    def test_leaving_a_chat_says_how_to_come_back(self):
+        self.start("echo")
+        self.type("one", "Enter")
+        self.wait_for(r"^Agent \(.*: one$")
+        self.type("C-d")
+        self.wait_for(r"\(phi --continue goes on from here\)(.*\n)*code 0")
+
+    def test_a_file_is_attached_by_its_name_in_the_line(self):
+        self.start("echo", size=(100, 40))
+        with open(os.path.join(self.work, "notes.txt"), "w", encoding="utf-8") as file:
+            file.write("The gate is shut.\n")
+        mock.asked()
+        self.type("-l", "What is in @notes.txt and ada@home?")
+        self.type("Enter")
+        self.wait_for(r"\(with notes\.txt\)(.*\n)*Agent \(")
+        said = json.dumps(mock.asked()[0]["messages"])
+        self.assertIn("The gate is shut.", said)
+        self.assertIn("What is in @notes.txt and ada@home?", said)
+
     def test_permission_once_always_and_no(self):
         self.start("phi-ask")
         self.type("go", "Enter")
@@ -894,12 +999,30 @@ class Tmux(Chat):
         self.tmux("set-buffer", "first row\nsecond row\x1b[31m")
         self.tmux("paste-buffer", "-p", "-r")
         self.wait_for(r"^> first row\n  second row")
-        self.type("Up", "Up")
-        self.wait_for(r"^> ne two 3$")
-        self.type("Down")
+        self.type("Up", "Up", "Down")  # no line before begins like this one
         self.wait_for(r"^  second row")
         self.type("Enter")
-        self.wait_for(r"^You: first row\nsecond row")
+        self.wait_for(r"\(\d+ms\): first row$(.*\n)+.*Ready")
+        self.type("Up")
+        self.wait_for(r"^> first row\n  second row")
+        self.type("C-u", "ne", "Up")
+        self.wait_for(r"^> ne two 3$")
+        self.type("Down")
+        self.wait_for(r"^> ne$")
+
+    def test_a_command_that_fails_and_an_answer_that_is_cut_off_say_so(self):
+        out, err, code = self.phi("go", scenario="length")
+        self.assertEqual((out, code), ("This answer ends because the limit of\n", 3))
+        self.assertEqual(err, "! the answer was cut off at its limit of tokens (max_tokens)\n")
+        self.assertEqual(self.phi("--json", "go", scenario="length")[2], 3)
+        self.start("phi-fails")
+        self.type("go", "Enter")
+        self.wait_for(r"^\* bash cd nowhere-at-all \(\d+ms, failed, exit code \d\)")
+
+    def test_a_change_of_a_file_is_asked_about_as_lines(self):
+        self.start("phi-edit", size=(80, 30))
+        self.type("go", "Enter")
+        self.wait_for(r"edit_file wants to run:\n  \| notes\.txt\n  \| - the gate\n  \| - is shut\n  \| \+ the gate is open\n")
 
     def test_a_fresh_lane_and_steering(self):
         self.start("slow-40", "--session", "s.jsonl")

@@ -1,0 +1,289 @@
+/* phi_slash.h - the commands of the chat: a line that begins with "/" is one, and no model reads it. */
+#ifndef PHI_SLASH_H
+#define PHI_SLASH_H
+
+#include "phi_app.h"
+
+/* ---- going back, and branching ---- */
+
+static inline void slash_said(app *a, phi_status status, const char *words) {
+    if (status == PHI_OK)
+        note(a, STYLE_DIM, "%s", words);
+    else
+        note(a, STYLE_BAD, "! %s",
+             status == PHI_BUSY ? "stop the run first" : phi_status_text(status));
+}
+
+static inline void slash_clear(app *a, const char *rest) {
+    (void)rest;
+    slash_said(a, phi_thread_switch(phi_agent_thread(a->agent), NULL),
+               "(a fresh lane: the model sees nothing of before; /undo returns to it)");
+}
+
+/* A lane without messages, as after /clear: back to the lane of the newest message. */
+static inline void slash_undo_clear(app *a, phi_thread *thread) {
+    phi_entry entry;
+    uint64_t first = phi_thread_get_info(thread).first, at = phi_thread_count(thread);
+    phi_status status = PHI_NOT_FOUND;
+    while (status == PHI_NOT_FOUND && at > first &&
+           phi_thread_entry(thread, --at, &entry) == PHI_OK)
+        if (entry.kind == PHI_ENTRY_MESSAGE) {
+            text lane = {NULL, 0, 0};
+            text_add(&lane, entry.lane.at,
+                     entry.lane.len); /* the entry is valid until the switch */
+            status = phi_thread_switch(thread, lane.at);
+            free(lane.at);
+        }
+    if (status == PHI_NOT_FOUND)
+        note(a, STYLE_DIM, "(there is nothing to undo)");
+    else
+        slash_said(a, status, "(the lane before it)");
+}
+
+/* Takes the last prompt and what followed it out of the model's view. The words come back into the line. */
+static inline void slash_undo(app *a, const char *rest) {
+    phi_thread *thread = phi_agent_thread(a->agent);
+    const phi_view_item *items, *last = NULL;
+    size_t count, i;
+    phi_status status = phi_thread_view(thread, NULL, UINT64_MAX, &a->arena, &items, &count);
+    (void)rest;
+    for (i = 0; status == PHI_OK && i < count; i++)
+        if (items[i].message->role == PHI_ROLE_USER && !items[i].message->is_update &&
+            (items[i].flags & PHI_ITEM_SUMMARY) == 0)
+            last = &items[i];
+    if (status == PHI_OK && last == NULL) {
+        slash_undo_clear(a, thread);
+        return;
+    }
+    if (status == PHI_OK) {
+        char lane[40];
+        text words = {NULL, 0, 0};
+        phi_str said = phi_message_text(last->message, "\n", &a->arena, NULL);
+        text_add(&words, said.at, said.len);
+        (void)snprintf(lane, sizeof lane, "undo %u", (unsigned)phi_thread_count(thread));
+        if (last == items) /* the first prompt */
+            status = phi_thread_switch(thread, NULL);
+        else if ((status = phi_thread_fork_lane(thread, lane, NULL, last->from - 1)) == PHI_OK)
+            status = phi_thread_switch(thread, lane);
+        if (status == PHI_OK && a->line.text.len == 0) line_set(&a->line, words.at);
+        free(words.at);
+    }
+    slash_said(a, status,
+               "(undone: the model sees the conversation as it was before the last prompt; "
+               "the log keeps all of it)");
+}
+
+static inline void slash_branch(app *a, const char *rest) {
+    phi_thread *thread = phi_agent_thread(a->agent);
+    phi_thread_info info = phi_thread_get_info(thread);
+    const char *name;
+    size_t i;
+    phi_status status = PHI_NOT_FOUND;
+    if (rest[0] == '\0') {
+        for (i = 0; (name = phi_thread_lane_at(thread, i)) != NULL; i++)
+            note(a, STYLE_DIM, "%s %s", phi_str_is(info.lane, name) ? "*" : " ", name);
+        return;
+    }
+    for (i = 0; status == PHI_NOT_FOUND && (name = phi_thread_lane_at(thread, i)) != NULL; i++)
+        if (strcmp(name, rest) == 0) status = PHI_OK;
+    if (status == PHI_NOT_FOUND) status = phi_thread_fork_lane(thread, rest, NULL, UINT64_MAX);
+    if (status == PHI_OK) status = phi_thread_switch(thread, rest);
+    slash_said(a, status, "(on that branch; /branch lists all)");
+}
+
+/* ---- what there is ---- */
+
+static inline void slash_cost(app *a, const char *rest) {
+    phi_agent_info info = phi_agent_get_info(a->agent);
+    phi_usage all = phi_thread_get_info(phi_agent_thread(a->agent)).usage;
+    (void)rest;
+    note(a, STYLE_DIM, "%llu tokens in, %llu read from the cache, %llu written to it, %llu out",
+         (unsigned long long)all.input, (unsigned long long)all.cache_read,
+         (unsigned long long)all.cache_write, (unsigned long long)all.output);
+    if (info.cost > 0)
+        note(a, STYLE_DIM, "$%.4f since phi began, $%.4f for the last run", info.cost,
+             info.run_cost);
+    else
+        note(a, STYLE_DIM, "no prices are known for %.*s", PHI_ARG(info.model_id));
+}
+
+static inline void slash_list_tools(app *a, const phi_tool *tools, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        text row = {NULL, 0, 0};
+        const char *source = tools[i].source != NULL ? tools[i].source : "";
+        text_fit(&row, phi_str_of(tools[i].name), 30);
+        if (source[0] != '\0') text_print(&row, " (%s)", source);
+        text_say(&row, ": ");
+        text_fit(&row, phi_str_of(tools[i].description), 160);
+        note_str(a, STYLE_DIM, text_str(&row));
+        free(row.at);
+    }
+}
+
+static inline void slash_tools(app *a, const char *rest) {
+    phi_agent_desc desc;
+    const phi_tool *tools;
+    size_t count, i;
+    (void)rest;
+    if (phi_agent_get_desc(a->agent, &desc) != PHI_OK) return;
+    slash_list_tools(a, desc.tools, desc.tool_count);
+    for (i = 0; i < desc.tool_options.source_count; i++) {
+        const phi_tool_source *from = desc.tool_options.sources[i];
+        if (from->take(from->user_data, &tools, &count) != PHI_OK) continue;
+        slash_list_tools(a, tools, count);
+        if (from->release != NULL) from->release(from->user_data, tools);
+    }
+}
+
+static inline void slash_permissions(app *a, const char *rest) {
+    phi_agent_desc desc;
+    phi_permissions *permissions = NULL;
+    phi_str json;
+    (void)rest;
+    if (phi_agent_get_desc(a->agent, &desc) == PHI_OK && desc.hook_fn == phi_permissions_hook)
+        permissions = (phi_permissions *)desc.hook_user_data;
+    if (permissions == NULL ||
+        phi_permissions_to_json(phi_permissions_rules(permissions), &a->arena, &json) != PHI_OK)
+        note(a, STYLE_DIM, "(this agent has no rules)");
+    else
+        note_str(a, STYLE_DIM, json);
+}
+
+/* ---- the model ---- */
+
+static inline void slash_model(app *a, const char *rest) {
+    phi_agent_desc to = PHI_ZERO;
+    const char *why = a->why, *wrong;
+    text words = {NULL, 0, 0};
+    phi_str id;
+    if (rest[0] == '\0') {
+        id = phi_agent_get_info(a->agent).model_id;
+        note(a, STYLE_DIM, "%.*s (%s)", PHI_ARG(id), a->why);
+        return;
+    }
+    wrong = commands_model(a->agents, rest, &why, &to.model, &words);
+    if (wrong == NULL && phi_agent_set(a->agent, &to, PHI_SET_MODEL) != PHI_OK)
+        wrong = last_error(a);
+    if (wrong != NULL) note(a, STYLE_BAD, "! %s: %s", wrong, rest);
+    free(words.at);
+    if (wrong != NULL) return;
+    a->why = why;
+    id = phi_agent_get_info(a->agent).model_id;
+    note(a, STYLE_DIM, "(from now on %.*s, %s)", PHI_ARG(id), why);
+}
+
+static inline void slash_compact(app *a, const char *rest) {
+    phi_status status = phi_compact(a->agent);
+    (void)rest;
+    if (status != PHI_OK)
+        note(a, STYLE_BAD, "! %s", status == PHI_BUSY ? "stop the run first" : last_error(a));
+    else if (!phi_agent_get_info(a->agent).running)
+        note(a, STYLE_DIM, "(there is nothing to compact)");
+}
+
+static inline void slash_sessions(app *a, const char *rest) {
+    text words = {NULL, 0, 0};
+    (void)rest;
+    sessions_list(&a->kept, &words);
+    text_remove(&words, words.len - 1, 1);
+    note_str(a, STYLE_DIM, text_str(&words));
+    free(words.at);
+}
+
+static inline void slash_quit(app *a, const char *rest) {
+    (void)rest;
+    a->quit = true;
+}
+
+static inline void slash_help(app *a, const char *rest);
+
+static const struct {
+    const char *name, *takes, *words;
+    void (*run)(app *a, const char *rest);
+} slash_commands[] = {
+    {"help", "", "this list", slash_help},
+    {"model", "[NAME]", "the model; another one, as -m takes it", slash_model},
+    {"compact", "", "makes the model's view of the conversation smaller", slash_compact},
+    {"clear", "", "begins a fresh lane, as Ctrl+R does", slash_clear},
+    {"undo", "", "takes the last prompt back, or the last /clear", slash_undo},
+    {"branch", "[NAME]", "lists branches; goes to one, or begins it here", slash_branch},
+    {"sessions", "", "the conversations of this directory", slash_sessions},
+    {"cost", "", "tokens and dollars so far", slash_cost},
+    {"tools", "", "the tools of the model, and whose they are", slash_tools},
+    {"permissions", "", "the rules for calls", slash_permissions},
+    {"quit", "", "ends the chat", slash_quit},
+};
+enum { SLASH_COMMANDS = sizeof slash_commands / sizeof *slash_commands };
+
+static inline void slash_help(app *a, const char *rest) {
+    size_t i;
+    (void)rest;
+    for (i = 0; i < SLASH_COMMANDS; i++)
+        note(a, STYLE_DIM, "/%s %s%*s%s", slash_commands[i].name, slash_commands[i].takes,
+             (int)(20 - strlen(slash_commands[i].name) - strlen(slash_commands[i].takes)), "",
+             slash_commands[i].words);
+    note(a, STYLE_DIM, "@PATH in a line attaches a file; a blank before the \"/\" sends the line");
+}
+
+/* True if the line was a command, known or not. A path, such as /etc/hosts, is none. */
+static inline bool slash_line(app *a, const char *line) {
+    size_t n, i;
+    if (line[0] != '/') return false;
+    n = strcspn(line + 1, " \n");
+    if (n == 0 || memchr(line + 1, '/', n) != NULL) return false;
+    for (i = 0; i < SLASH_COMMANDS; i++)
+        if (strlen(slash_commands[i].name) == n &&
+            memcmp(slash_commands[i].name, line + 1, n) == 0) {
+            const char *rest = line + 1 + n;
+            text words = {NULL, 0, 0};
+            rest += strspn(rest, " \n");
+            text_say(&words, rest);
+            while (words.len > 0 && strchr(" \n", words.at[words.len - 1]) != NULL)
+                text_remove(&words, words.len - 1, 1);
+            slash_commands[i].run(a, words.at != NULL ? words.at : "");
+            free(words.at);
+            return true;
+        }
+    note(a, STYLE_BAD,
+         "! there is no command /%.*s: /help lists them, and a blank before it sends the line",
+         (int)(n < 40 ? n : 40), line + 1);
+    return true;
+}
+
+/* ---- files in a line ---- */
+
+/* Attaches the files that words such as @src/main.c name. False: a note says why not. */
+static inline bool slash_attach(app *a, const char *line) {
+    const char *at = line;
+    while ((at = strchr(at, '@')) != NULL) {
+        size_t n = strcspn(at + 1, " \n\t");
+        text path = {NULL, 0, 0}, words = {NULL, 0, 0};
+        FILE *file;
+        bool begins = at == line || strchr(" \n\t", at[-1]) != NULL, taken = true;
+        if (begins && n > 0) {
+            text_add(&path, at + 1, n);
+            file = places_open(path.at);
+            if (file != NULL) {
+                const char *one = path.at;
+                (void)fclose(file);
+                taken = a->attached.count < ATTACH_FILES &&
+                        attach_open(&a->attached, a->agent, &one, 1, &words);
+                if (!taken)
+                    note(a, STYLE_BAD, "! %s", words.len > 0 ? words.at : "at most 16 files");
+                else
+                    note(a, STYLE_DIM, "(with %s)", path.at);
+            }
+        }
+        free(path.at);
+        free(words.at);
+        if (!taken) {
+            attach_free(&a->attached);
+            return false;
+        }
+        at += 1 + n;
+    }
+    return true;
+}
+
+#endif
