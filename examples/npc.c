@@ -14,6 +14,7 @@
 #include "npc_mind.h"
 #include "pick_model.h"
 
+/* VILLAGER_BYTES: in steps of 4 KB, the least with which no run fails. */
 enum { BLOCK_BYTES = 64 << 10, VILLAGER_BYTES = 28 << 10, PEOPLE = 12, TASTES = 7 };
 
 typedef struct village {

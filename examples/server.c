@@ -177,8 +177,9 @@ int main(int argc, char **argv) {
     s.desc.system_prompt = "You answer the visitors of a web page. Be brief.";
     s.desc.max_tokens = ANSWER_TOKENS; /* a budget reserves this much before each model call */
     s.desc.budget.max_tokens = argc > 2 ? strtoull(argv[2], NULL, 10) : 100000;
-    s.desc.memory.limit_bytes = 256 << 10; /* of each client */
-    s.desc.keep = PHI_KEEP_NONE;           /* a question whose client hung up was never asked */
+    s.desc.memory.limit_bytes = 1 << 20; /* of each client; events that wait count */
+    s.desc.memory.event_queue_bytes = 64 << 10;
+    s.desc.keep = PHI_KEEP_NONE; /* a question whose client hung up was never asked */
     if (s.rt == NULL || !http_open(&s.http, argc > 1 ? atoi(argv[1]) : 8080) ||
         !http_watch(&s.http, (int)phi_runtime_fd(s.rt), s.rt)) {
         printf("! the port is taken, or there is no memory\n");

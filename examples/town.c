@@ -62,8 +62,8 @@ static bool town_open(town *t, bool live) {
     return true;
 }
 
-/* The gate. A model has a price, and a small one on this machine thinks for one or two at a time: the others wait
-   here, not in a queue of requests, so that the chosen villager can go first. */
+/* The gate. A model has a price, and a small one on this machine thinks for one or two at a time. The others wait here,
+   so that the chosen villager can go first; phi_runtime_desc.max_connections would let them wait in their order. */
 static void let_think(town *t) {
     while (t->thinking < AT_ONCE) {
         villager *next = NULL;
