@@ -1,16 +1,16 @@
-/* server.c - a chat server: one thread, hundreds of clients, an agent for each, answers as server-sent events.
+/* server.c - a chat server: one thread, hundreds of clients, an agent for each.
 
        server 8080
        curl -N -d "Who are you?" localhost:8080/ada
        event: text
        data: {"text":"I am"}
 
-   The name in the path is the client: who comes again goes on with the same conversation. (A real server takes the
-   name from a login.) One epoll descriptor watches the listener, the clients and phi, so nothing waits for anything
-   else.
+   The name in the path is the client, and a client with the same name continues the
+   conversation. (A real server takes the name from a login.) One epoll descriptor watches the
+   listener, the clients and phi, so no client waits for another.
 
-   Look at main (the loop), client_gone (a client that hangs up stops its model call, and costs nothing more),
-   client_event (a slow client's agent is held, the others go on) and client_new (what a client may spend).
+   Look at serve (the loop), client_gone (if a client hangs up, its model call ends),
+   client_event (a slow client's agent is held, the others go on) and main (a client's budget).
    usage: server [port [tokens of a client]]      The model is that of pick_model.h. */
 #define PHI_IMPLEMENTATION
 #include "phi.h"
@@ -73,7 +73,8 @@ static void client_gone(server *s, connection *c) {
     http_close(c);
 }
 
-/* One server-sent event, with data that is JSON: {"text":...}, or at the end {"status":..., "tokens":...}. */
+/* One server-sent event, with data that is JSON: {"text":...}, or at the end {"status":...,
+   "tokens":...}. */
 static void client_tell(client *who, const char *event, phi_str text) {
     phi_spending spent = phi_agent_get_info(who->agent).spending;
     bool end = strcmp(event, "end") == 0;
