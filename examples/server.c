@@ -111,28 +111,28 @@ static void client_event(server *s, const phi_event *ev) {
         break;
     default: return;
     }
-    if (!http_flush(c)) {
+    if (!http_flush(c))
         client_gone(s, c);
-    } else if (c->out_len - c->out_sent > SLOW_BYTES) {
+    else if (c->out_len - c->out_sent > SLOW_BYTES)
         (void)phi_agent_hold(who->agent, who->held = true);
-    }
 }
 
 /* A complete request: the body is a prompt for the agent of that name. */
 static void client_request(server *s, connection *c) {
     client *who = client_find(s, c->path);
-    phi_status status = who != NULL ? phi_prompt(who->agent, c->body) : PHI_FULL;
+    phi_status status = s->client_count == CLIENTS ? PHI_FULL : PHI_BAD_ARG; /* a bad name */
+    if (who != NULL) status = phi_prompt(who->agent, c->body);
     if (status == PHI_OK) {
         s->prompts++;
         c->client = who;
         who->on = c;
         http_say(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store"
                     "\r\nConnection: close\r\n\r\n");
-    } else if (status == PHI_BUSY) {
+    } else if (status == PHI_BUSY)
         http_refuse(c, "409 Conflict", "Your last question is still being answered.");
-    } else {
-        http_refuse(c, "503 Service Unavailable", phi_status_text(status));
-    }
+    else
+        http_refuse(c, status == PHI_BAD_ARG ? "400 Bad Request" : "503 Service Unavailable",
+                    phi_status_text(status));
 }
 
 /* ---- the loop ---- */
