@@ -1,6 +1,8 @@
-/* block.h - an allocator over one fixed block: first fit, and freed neighbours merge. Copy it if you need one.
+/* block.h - an allocator over one fixed block: first fit, and freed neighbours merge. Copy it if
+   you need one.
 
-   A program on a console or a small board gives phi such a block, and phi never asks the system for more. */
+   A program on a console or a small board gives phi such a block, and phi never asks the system
+   for more. */
 #ifndef BLOCK_H
 #define BLOCK_H
 
@@ -9,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Stands before each part of the block; as large as the strictest alignment needs. */
+/* The header before each part of the block. Its size keeps every part aligned for any type. */
 typedef union block_part {
     struct {
         size_t bytes; /* of the memory after this header */
@@ -45,7 +47,7 @@ static void *block_take(block *b, size_t bytes) {
         while ((next = block_next(b, part)) != NULL && !part->is.used && !next->is.used)
             part->is.bytes += sizeof *next + next->is.bytes;
         if (part->is.used || part->is.bytes < bytes) continue;
-        if (part->is.bytes > bytes) { /* what is left over has room for a header at least */
+        if (part->is.bytes > bytes) { /* the rest has room for a header at least */
             block_part *rest = part + 1 + bytes / sizeof *part;
             rest->is.bytes = part->is.bytes - bytes - sizeof *rest;
             rest->is.used = false;

@@ -1,12 +1,13 @@
 /* npc.c - a villager who lives in 64 KB for ever.
 
-   Everything that phi allocates is in one block of 64 KB: the runtime, the villager, her history and what she knows.
-   Thousands of visitors talk to her. phi forgets the oldest turns of her history, so it never grows; a thing that she
-   must not forget is a fact. At half time she is saved, the block is wiped, and she is loaded from the text.
+   Everything that phi allocates is in one block of 64 KB: the runtime, the villager, her history
+   and what she knows. Thousands of visitors talk to her. phi forgets the oldest turns of her
+   history, so it never grows; a thing that she must not forget is a fact. At half time she is
+   saved, the block is wiped, and she is loaded from the text.
 
-   Look at village_open (how phi gets the 64 KB), remember_start (a tool sets a fact), and the lines that the program
-   prints at its end. The model is a few rules, and keeps nothing: phi_mock would grow, because it keeps each request
-   for the test to look at.
+   Look at village_open (how phi gets the 64 KB), remember_start (a tool sets a fact), and the
+   lines that the program prints at its end. The model is a few rules, and keeps nothing:
+   phi_mock would grow, because it keeps each request for the test to look at.
    usage: npc [prompts]      npc live: you talk to her, and a real model thinks (pick_model.h) */
 #define PHI_IMPLEMENTATION
 #include "phi_tools.h"
@@ -14,6 +15,7 @@
 #include "npc_mind.h"
 #include "pick_model.h"
 
+/* VILLAGER_BYTES: in steps of 4 KB, the least with which no run fails. */
 enum { BLOCK_BYTES = 64 << 10, VILLAGER_BYTES = 28 << 10, PEOPLE = 12, TASTES = 7 };
 
 typedef struct village {
@@ -98,7 +100,8 @@ static void talk(village *v, const char *text) {
     (void)phi_memory_used(v->rt, &v->peak);
 }
 
-/* Saves her, wipes the block and loads her. The text would be a file; its arena is outside of the block. */
+/* Saves her, wipes the block and loads her. The text would be a file; its arena is outside of
+   the block. */
 static bool sleep_and_wake(village *v) {
     phi_arena arena;
     phi_str text;

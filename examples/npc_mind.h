@@ -1,7 +1,7 @@
 /* npc_mind.h - the model of npc.c: a few rules in the process, as a phi_provider.
 
-   It understands "I am WHO. I like WHAT." and calls the tool `remember`; to anything else of "I am WHO." it answers
-   what the facts of the request say about WHO. */
+   It understands "I am WHO. I like WHAT." and calls the tool `remember`; to anything else of "I
+   am WHO." it answers what the facts of the request say about WHO. */
 #ifndef NPC_MIND_H
 #define NPC_MIND_H
 

@@ -1,14 +1,14 @@
 /* review.c - reviews a git diff, prints its cost, and goes on tomorrow.
 
        review                                   reviews what is not committed (git diff HEAD)
-       git diff main | review                   reviews what comes by the pipe
+       git diff main | review                   reviews the diff from the pipe
        review --continue "what about the locking?"
 
-   The model may read files and search, in this repository alone: look at make_agent, which takes three of the six
-   built-in tools and gives them a workspace. The conversation is kept in the repository's git directory, where nobody
-   commits it: look at main, which opens the store. A new review begins a fresh lane of the same thread, so earlier
-   reviews stay in the file. A diff may hold words that are meant for the model; the tools cannot write, run or send
-   anything. */
+   The model may read files and search, in this repository alone: look at make_agent, which takes
+   three of the six built-in tools and gives them a workspace. The conversation is kept in the
+   repository's git directory, where nobody commits it: look at main, which opens the store. A
+   new review begins a fresh lane of the same thread, so earlier reviews stay in the file. A diff
+   may try to give the model orders, but the tools cannot write, run or send anything. */
 #define PHI_IMPLEMENTATION
 #include "phi_tools.h"
 #include "pick_model.h"
@@ -27,7 +27,7 @@ typedef struct review {
     bool failed;
 } review;
 
-/* All of a stream, terminated; what is more than DIFF_BYTES is left out. The caller frees it. */
+/* The first DIFF_BYTES of a stream, terminated. The caller frees them. */
 static char *read_all(FILE *from) {
     char *text = (char *)malloc(DIFF_BYTES + 1);
     if (text != NULL) text[fread(text, 1, DIFF_BYTES, from)] = '\0';
@@ -49,7 +49,7 @@ static bool run_line(const char *command, char *out) {
     return out[0] != '\0';
 }
 
-/* What is asked: the diff with its task. NULL: there is no diff. */
+/* The task and the diff; the caller frees them. NULL: there is no diff. */
 static char *make_prompt(void) {
     static const char task[] =
         "Review this diff. Read around the changes before you judge them.\n\n";

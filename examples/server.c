@@ -1,16 +1,16 @@
-/* server.c - a chat server: one thread, hundreds of clients, an agent for each, answers as server-sent events.
+/* server.c - a chat server: one thread, hundreds of clients, an agent for each.
 
        server 8080
        curl -N -d "Who are you?" localhost:8080/ada
        event: text
        data: {"text":"I am"}
 
-   The name in the path is the client: who comes again goes on with the same conversation. (A real server takes the
-   name from a login.) One epoll descriptor watches the listener, the clients and phi, so nothing waits for anything
-   else.
+   The name in the path is the client, and a client with the same name continues the
+   conversation. (A real server takes the name from a login.) One epoll descriptor watches the
+   listener, the clients and phi, so no client waits for another.
 
-   Look at main (the loop), client_gone (a client that hangs up stops its model call, and costs nothing more),
-   client_event (a slow client's agent is held, the others go on) and client_new (what a client may spend).
+   Look at serve (the loop), client_gone (if a client hangs up, its model call ends),
+   client_event (a slow client's agent is held, the others go on) and main (a client's budget).
    usage: server [port [tokens of a client]]      The model is that of pick_model.h. */
 #define PHI_IMPLEMENTATION
 #include "phi.h"
@@ -73,7 +73,8 @@ static void client_gone(server *s, connection *c) {
     http_close(c);
 }
 
-/* One server-sent event, with data that is JSON: {"text":...}, or at the end {"status":..., "tokens":...}. */
+/* One server-sent event, with data that is JSON: {"text":...}, or at the end {"status":...,
+   "tokens":...}. */
 static void client_tell(client *who, const char *event, phi_str text) {
     phi_spending spent = phi_agent_get_info(who->agent).spending;
     bool end = strcmp(event, "end") == 0;
@@ -110,28 +111,28 @@ static void client_event(server *s, const phi_event *ev) {
         break;
     default: return;
     }
-    if (!http_flush(c)) {
+    if (!http_flush(c))
         client_gone(s, c);
-    } else if (c->out_len - c->out_sent > SLOW_BYTES) {
+    else if (c->out_len - c->out_sent > SLOW_BYTES)
         (void)phi_agent_hold(who->agent, who->held = true);
-    }
 }
 
 /* A complete request: the body is a prompt for the agent of that name. */
 static void client_request(server *s, connection *c) {
     client *who = client_find(s, c->path);
-    phi_status status = who != NULL ? phi_prompt(who->agent, c->body) : PHI_FULL;
+    phi_status status = s->client_count == CLIENTS ? PHI_FULL : PHI_BAD_ARG; /* a bad name */
+    if (who != NULL) status = phi_prompt(who->agent, c->body);
     if (status == PHI_OK) {
         s->prompts++;
         c->client = who;
         who->on = c;
         http_say(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store"
                     "\r\nConnection: close\r\n\r\n");
-    } else if (status == PHI_BUSY) {
+    } else if (status == PHI_BUSY)
         http_refuse(c, "409 Conflict", "Your last question is still being answered.");
-    } else {
-        http_refuse(c, "503 Service Unavailable", phi_status_text(status));
-    }
+    else
+        http_refuse(c, status == PHI_BAD_ARG ? "400 Bad Request" : "503 Service Unavailable",
+                    phi_status_text(status));
 }
 
 /* ---- the loop ---- */
@@ -177,8 +178,9 @@ int main(int argc, char **argv) {
     s.desc.system_prompt = "You answer the visitors of a web page. Be brief.";
     s.desc.max_tokens = ANSWER_TOKENS; /* a budget reserves this much before each model call */
     s.desc.budget.max_tokens = argc > 2 ? strtoull(argv[2], NULL, 10) : 100000;
-    s.desc.memory.limit_bytes = 256 << 10; /* of each client */
-    s.desc.keep = PHI_KEEP_NONE;           /* a question whose client hung up was never asked */
+    s.desc.memory.limit_bytes = 1 << 20; /* of each client; events that wait count */
+    s.desc.memory.event_queue_bytes = 64 << 10;
+    s.desc.keep = PHI_KEEP_NONE; /* a question whose client hung up was never asked */
     if (s.rt == NULL || !http_open(&s.http, argc > 1 ? atoi(argv[1]) : 8080) ||
         !http_watch(&s.http, (int)phi_runtime_fd(s.rt), s.rt)) {
         printf("! the port is taken, or there is no memory\n");

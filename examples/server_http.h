@@ -1,7 +1,8 @@
-/* server_http.h - as much HTTP as server.c needs: one request on a connection, and an answer that may take minutes.
+/* server_http.h - as much HTTP as server.c needs: one request on a connection, and an answer
+   that may take minutes.
 
-   A connection reads its request into `in`, and keeps what the client has not read yet in `out`. Nothing here waits:
-   all sockets are non-blocking, and epoll says when to go on. */
+   A connection reads its request into `in`, and keeps the unsent part of its answer in `out`. No
+   function here waits: all sockets are non-blocking, and epoll says when to continue. */
 #ifndef SERVER_HTTP_H
 #define SERVER_HTTP_H
 
@@ -95,7 +96,8 @@ static void http_end(http *h) {
     (void)close(h->loop);
 }
 
-/* Sends what the socket takes. False: the client is gone, or has all of an answer that ends. */
+/* Sends as much as the socket takes. False: the client is gone, or has all of an answer that
+   ends. */
 static bool http_flush(connection *c) {
     while (c->out_sent < c->out_len) {
         ssize_t n = send(c->fd, c->out + c->out_sent, c->out_len - c->out_sent, MSG_NOSIGNAL);
@@ -113,7 +115,7 @@ static bool http_flush(connection *c) {
     return left || !c->ends;
 }
 
-/* Adds to what is sent. If there is no memory, the answer ends here. */
+/* Appends to the answer. If there is no memory, the answer ends here. */
 static void http_add(connection *c, const char *text, size_t len) {
     if (c->out_room - c->out_len < len) {
         size_t room = 2 * c->out_room + len + 1024;
@@ -141,7 +143,7 @@ static void http_refuse(connection *c, const char *status, const char *text) {
     c->ends = true;
 }
 
-/* Finds path and body in what has arrived: "POST /ada HTTP/1.1", headers, the body. */
+/* Finds path and body in the bytes so far: "POST /ada HTTP/1.1", headers, the body. */
 static void http_parse(connection *c) {
     char *head_end = strstr(c->in, "\r\n\r\n"), *line, *end;
     size_t length = 0;
@@ -163,7 +165,8 @@ static void http_parse(connection *c) {
     c->body = head_end + 4;
 }
 
-/* Reads what is there. False: the client is gone. After the request nothing more is expected. */
+/* Reads the bytes that have arrived, and throws them away after a complete request. False: the
+   client is gone. */
 static bool http_read(connection *c) {
     char more[256];
     bool open = c->body == NULL && !c->ends;

@@ -1,13 +1,13 @@
-/* town.c - forty villagers, sixty frames a second, one thread: they walk, meet, talk in bubbles, and answer you.
+/* town.c - forty villagers at sixty frames a second: they walk, talk in bubbles, and answer you.
 
-   Type, and Enter says it to the chosen villager; a click or Tab chooses another; Esc quits. Each villager is an
-   agent with a history. Without an argument the model is a scripted one; with `live` a real one (pick_model.h)
-   thinks, and may be asked 500 times (look at town_open).
+   Type, and Enter says it to the chosen villager; a click or Tab chooses another; Esc quits.
+   Each villager is an agent. The model is scripted; with `live` a real one (pick_model.h) is
+   asked, at most 500 times (look at town_open).
 
-   Look at frame (phi's part of a frame is two calls), let_think (the gate: a few villagers think at once, and you
-   come first) and hear (the answer streams into a bubble).
+   Look at frame (phi's part of a frame is two calls), let_think (the gate: a few villagers think
+   at once, and you come first) and hear (the answer streams into a bubble).
    usage: town [live]
-          town frames N FILE.bmp [WORDS]    N frames without a pause, a picture of the last; WORDS are typed (tests) */
+          town frames N FILE.bmp [WORDS]    a test: WORDS are typed, frame N is kept */
 #define PHI_IMPLEMENTATION
 #include "phi_tools.h"
 #include "pick_model.h"
@@ -33,7 +33,6 @@ static bool town_open(town *t, bool live) {
     phi_agent_desc desc = PHI_ZERO;
     const char *why = "";
     char prompt[160];
-    int i;
     if (!live) clock.clock_us_fn = people_clock;
     clock.user_data = &t->people;
     people_init(&t->people);
@@ -50,7 +49,7 @@ static bool town_open(town *t, bool live) {
     desc.max_tokens = 100;
     desc.memory.limit_bytes = 64 << 10; /* a villager forgets old talks */
     desc.system_prompt = prompt;        /* copied */
-    for (i = 0; i < PEOPLE; i++) {
+    for (int i = 0; i < PEOPLE; i++) {
         villager *v = &t->people.all[i];
         (void)snprintf(prompt, sizeof prompt,
                        "You are %s, the %s of a small village. You say one short sentence.",
@@ -62,8 +61,9 @@ static bool town_open(town *t, bool live) {
     return true;
 }
 
-/* The gate. A model has a price, and a small one on this machine thinks for one or two at a time: the others wait
-   here, not in a queue of requests, so that the chosen villager can go first. */
+/* The gate. A model has a price, and a small one on this machine thinks for one or two at a
+   time. The others wait here, so that the chosen villager can go first;
+   phi_runtime_desc.max_connections would let them wait in their order. */
 static void let_think(town *t) {
     while (t->thinking < AT_ONCE) {
         villager *next = NULL;

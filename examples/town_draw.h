@@ -1,4 +1,5 @@
-/* town_draw.h - the picture of town.c, with SDL's rectangles and points alone: a place, houses, people, bubbles. */
+/* town_draw.h - the picture of town.c, with SDL's rectangles and points alone: a place, houses,
+   people, bubbles. */
 #ifndef TOWN_DRAW_H
 #define TOWN_DRAW_H
 
@@ -37,7 +38,8 @@ static inline void draw_text(SDL_Renderer *r, int x, int y, const char *text, in
     }
 }
 
-/* Breaks a text at its blanks into lines; the last BUBBLE_LINES of them are kept. Returns their number. */
+/* Breaks a text at its blanks into lines; the last BUBBLE_LINES of them are kept. Returns their
+   number. */
 static inline int draw_break(const char *text, const char *lines[], int lens[]) {
     int n = 0, i;
     while (*text != '\0') {
@@ -120,7 +122,7 @@ static inline void draw_place(SDL_Renderer *r) {
                                 : 0x4f7a8c);
 }
 
-/* The people, the lower the later, so that the nearer one hides the other; then the
+/* The people, the lower the later, so that a nearer villager hides a farther one; then the
    bubbles, that of the chosen one on top. */
 static inline void draw_people(SDL_Renderer *r, const people *p, int chosen) {
     int order[PEOPLE], i, j;

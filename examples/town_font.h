@@ -1,4 +1,5 @@
-/* town_font.h - the letters of town.c: 5 columns of 8 dots for each character from space to tilde. */
+/* town_font.h - the letters of town.c: 5 columns of 8 dots for each character from space to
+   tilde. */
 #ifndef TOWN_FONT_H
 #define TOWN_FONT_H
 

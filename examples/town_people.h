@@ -1,7 +1,8 @@
-/* town_people.h - the villagers of town.c: where they walk, whom they meet, and what their bubbles say.
+/* town_people.h - the villagers of town.c: where they walk, whom they meet, and what their
+   bubbles say.
 
-   Nothing here knows phi's loop: a villager who wants to say something puts a prompt into `wants`, and town.c brings
-   the answer into `says`. */
+   Nothing here knows phi's loop: a villager who wants to say something puts a prompt into
+   `wants`, and town.c brings the answer into `says`. */
 #ifndef TOWN_PEOPLE_H
 #define TOWN_PEOPLE_H
 
@@ -129,7 +130,7 @@ static inline void people_read(people *p, villager *v) {
     v->says[0] = '\0';
 }
 
-/* One frame of a villager. Who talks, or is spoken to, stands still. */
+/* One frame of a villager. During a talk a villager does not walk. */
 static inline void people_walk(people *p, villager *v) {
     float x = v->to_x - v->x, y = v->to_y - v->y, far = (x < 0 ? -x : x) + (y < 0 ? -y : y);
     if (v->shy > 0) v->shy--;
@@ -142,7 +143,8 @@ static inline void people_walk(people *p, villager *v) {
     v->y += 0.6f * y / far;
 }
 
-/* phi_runtime_desc.clock_us_fn for a scripted town: 60 frames are a second, however fast they are drawn. */
+/* phi_runtime_desc.clock_us_fn for a scripted town: 60 frames are a second, however fast they
+   are drawn. */
 static uint64_t people_clock(void *user_data) {
     return (uint64_t)((people *)user_data)->frame * 16667;
 }

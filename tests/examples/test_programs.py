@@ -225,12 +225,13 @@ class Server(unittest.TestCase):
             busy = await self.ask("ada", "And again")
             return (await first, busy[0], await raw(b"GET / HTTP/1.1\r\n\r\n"),
                     await raw(b"POST / HTTP/1.1\r\ncontent-length: 2\r\n\r\nhi"),
+                    await raw(b"POST /x HTTP/1.1\r\n\r\n"),
                     await raw(b"POST /x HTTP/1.1\r\ncontent-length: 99999\r\n\r\n"))
 
         first, *refused = asyncio.run(talk())
         self.check(first, "Hello")
         self.assertEqual([status.split()[1] for status in refused],
-                         ["409", "405", "503", "413"])
+                         ["409", "405", "400", "400", "413"])
         self.end()
 
 
