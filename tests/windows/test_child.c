@@ -79,6 +79,8 @@ static int play(int argc, char **argv) {
     if (strcmp(part, "tree-stays") == 0) return have_child(argv[0], true);
     if (strcmp(part, "nothing") == 0) return write_nothing();
     if (strcmp(part, "order") == 0) return say_order();
+    if (strcmp(part, "signal") == 0) /* a handle of the parent, if it is one here, too */
+        return SetEvent((HANDLE)(uintptr_t)strtoull(argv[3], NULL, 10)) ? 1 : 0;
     if (strcmp(part, "lengths") == 0)
         for (int i = 3; i < argc; i++) (void)printf("%zu;", strlen(argv[i]));
     if (strcmp(part, "sleep") == 0) Sleep(60000);
@@ -314,6 +316,20 @@ static void the_variables_of_a_child_are_sorted(void) {
     if (begin(&r, &desc, "order", NULL) && finish(&r))
         CHECK_EQ_STR(r.text[1], "a_sorted B_sorted m_sorted PHI_sorted z_sorted ");
     rig_close(&r);
+}
+
+static void a_child_gets_no_handle_but_its_three(void) {
+    SECURITY_ATTRIBUTES inherited = {sizeof inherited, NULL, TRUE};
+    HANDLE event = CreateEventA(&inherited, TRUE, FALSE, NULL);
+    char number[32];
+    rig r;
+    phi__process_desc desc = PHI_ZERO;
+    (void)snprintf(number, sizeof number, "%llu", (unsigned long long)(uintptr_t)event);
+    rig_open(&r);
+    if (begin(&r, &desc, "signal", number) && finish(&r)) CHECK_EQ_INT(r.code, 0);
+    CHECK_EQ_INT(WaitForSingleObject(event, 0), WAIT_TIMEOUT);
+    rig_close(&r);
+    (void)CloseHandle(event);
 }
 
 /* A write of no bytes is no end of a stream. */
@@ -615,6 +631,7 @@ int main(int argc, char **argv) {
         TEST_ENTRY(a_flood_waits_for_a_reader_that_stops),
         TEST_ENTRY(a_child_gets_the_variables_it_should),
         TEST_ENTRY(the_variables_of_a_child_are_sorted),
+        TEST_ENTRY(a_child_gets_no_handle_but_its_three),
         TEST_ENTRY(a_child_that_writes_nothing_goes_on),
         TEST_ENTRY(the_longest_command_line_arrives),
         TEST_ENTRY(a_child_goes_on_though_the_thread_that_started_it_has_ended),
