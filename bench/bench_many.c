@@ -2,16 +2,17 @@
 
        bench_many PORT_OF_STREAM_SERVER
 
-   Each agent streams a call of a tool and then a text, a delta each half second, so that all of them
-   stream at the same time. The host steps as a game does: phi_step(rt, 0), and a millisecond of sleep
+   Each agent streams a call of a tool and then a text, a delta each two seconds, so that all of
+   them stream at the same time. The host steps as a game does: phi_step(rt, 0), and a millisecond of sleep
    after a step without an event. Only steps with events count; clock: wall. Printed are also the most
    runs at once, the memory that phi has taken and the most that the process had, and the handles of
-   the process (descriptors on POSIX): after a first request, the most of them, and at the end without
+   the process (descriptors on POSIX): after a first request, with all agents, and at the end without
    the runtime. The program fails if handles are left. It runs on Windows, too (scripts/windows.py
    --bench). */
 #include "kit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #if defined(_WIN32)
 #include <windows.h>
@@ -23,16 +24,42 @@
 #include <time.h>
 #endif
 
-enum { AGENTS = 1000, DELTAS = 12, PACE_US = 500000, MOST_STEPS = 200000 };
+enum { AGENTS = 1000, DELTAS = 20, PACE_US = 2000000, MOST_STEPS = 200000 };
 
 /* ---- the system ---- */
 
 #if defined(_WIN32)
 
+/* The handles of all processes, for a Wine whose GetProcessHandleCount says 0. */
+typedef LONG(WINAPI *query_fn)(int kind, void *out, ULONG size, ULONG *needed);
+typedef struct handle_list {
+    ULONG_PTR count, reserved;
+    struct {
+        void *object;
+        ULONG_PTR process, handle;
+        ULONG access;
+        USHORT trace, type;
+        ULONG attributes, more;
+    } all[200000];
+} handle_list;
+
+static double handles_listed(void) {
+    static handle_list list;
+    enum { SYSTEM_EXTENDED_HANDLE_INFORMATION = 64 };
+    FARPROC found = GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "NtQuerySystemInformation");
+    ULONG_PTR count = 0, i;
+    query_fn query;
+    memcpy(&query, &found, sizeof query);
+    if (query == NULL || query(SYSTEM_EXTENDED_HANDLE_INFORMATION, &list, sizeof list, NULL) != 0)
+        bench_fail("no count of handles");
+    for (i = 0; i < list.count; i++) count += list.all[i].process == GetCurrentProcessId();
+    return (double)count;
+}
+
 static double handles(void) {
     DWORD count = 0;
     if (!GetProcessHandleCount(GetCurrentProcess(), &count)) bench_fail("no count of handles");
-    return (double)count;
+    return count > 0 ? (double)count : handles_listed();
 }
 
 static double most_resident(void) {
@@ -110,9 +137,9 @@ static void step(phi_runtime *rt, counts *c) {
     if (c->steps < MOST_STEPS) c->us[c->steps++] = us;
     if (c->running <= c->most_running) return;
     c->most_running = c->running;
-    double ours = (double)phi_memory_used(rt, NULL), held = handles();
+    double ours = (double)phi_memory_used(rt, NULL);
     if (ours > c->most_ours) c->most_ours = ours;
-    if (held > c->most_handles) c->most_handles = held;
+    if (c->running == AGENTS) c->most_handles = handles();
 }
 
 static phi_agent agent_of(phi_runtime *rt, int port, int deltas, int number, const phi_tool *tool) {
@@ -122,20 +149,28 @@ static phi_agent agent_of(phi_runtime *rt, int port, int deltas, int number, con
     return bench_agent(rt, url, tool);
 }
 
-static void run(int port, counts *c) {
+static phi_runtime *runtime_with_a_run(int port, const phi_tool *tool) {
     phi_runtime_desc desc = PHI_ZERO;
-    phi_agent *agents = (phi_agent *)bench_alloc(AGENTS * sizeof *agents);
-    phi_tool tool = PHI_ZERO;
-    double before = handles(), warm, idle;
-    int i;
     desc.max_connections = AGENTS + 1;
     desc.max_starts_per_step = 32;
+    phi_runtime *rt = phi_runtime_new(&desc);
+    if (rt == NULL) bench_fail("no runtime");
+    (void)bench_run(rt, agent_of(rt, port, 1, 0, tool), "Hello");
+    return rt;
+}
+
+static void run(int port, counts *c) {
+    phi_agent *agents = (phi_agent *)bench_alloc(AGENTS * sizeof *agents);
+    phi_tool tool = PHI_ZERO;
+    double before, warm, idle;
+    int i;
     tool.name = "bench_tool";
     tool.start = answer;
     tool.schema = "{\"type\":\"object\",\"properties\":{\"data\":{\"type\":\"string\"}}}";
-    phi_runtime *rt = phi_runtime_new(&desc);
-    if (rt == NULL) bench_fail("no runtime");
-    (void)bench_run(rt, agent_of(rt, port, 1, 0, &tool), "Hello");
+    /* the system keeps handles after a first use */
+    phi_runtime_free(runtime_with_a_run(port, &tool));
+    before = handles();
+    phi_runtime *rt = runtime_with_a_run(port, &tool);
     warm = handles();
     idle = (double)phi_memory_used(rt, NULL);
     for (i = 0; i < AGENTS; i++) agents[i] = agent_of(rt, port, DELTAS, i + 1, &tool);
@@ -149,6 +184,7 @@ static void run(int port, counts *c) {
     bench_line("many_1000_handles_most", c->most_handles, "handles");
     bench_line("many_1000_handles_without_runtime_before", before, "handles");
     bench_line("many_1000_handles_without_runtime_after", handles(), "handles");
+    if (handles() > before) bench_fail("handles are left");
 }
 
 int main(int argc, char **argv) {
@@ -158,6 +194,7 @@ int main(int argc, char **argv) {
     c.us = (double *)bench_alloc(MOST_STEPS * sizeof *c.us);
     run(port, &c);
     bench_line("many_1000_at_once", c.most_running, "runs");
+    if (c.most_running < AGENTS) bench_fail("the starts took too long: not all ran at once");
     bench_line("many_1000_deltas", (double)c.deltas, "deltas");
     bench_line("many_1000_steps", (double)c.steps, "steps");
     bench_percentiles("many_1000_step_wall", c.us, c.steps);

@@ -458,7 +458,8 @@ def bench(bits, env):
     """Runs bench/bench_many.c here and under Wine; its server runs here for all."""
     sys.path.insert(0, "bench")
     import run as programs  # pylint: disable=import-outside-toplevel
-    library, gcc, results = f"{curl(bits)}/lib/libcurl.a", [f"{TRIPLES[bits]}-gcc", "-std=c99", "-O2", *COMMON[:2]], {}
+    library, results = f"{curl(bits)}/lib/libcurl.a", {}
+    gcc = [*CACHE, f"{TRIPLES[bits]}-gcc", "-std=c99", "-O2", *COMMON[:2]]
     os.makedirs(programs.OUT, exist_ok=True)
     programs.build_libraries()
     print("this system", flush=True)
