@@ -1,15 +1,18 @@
 /* kit.c - clocks, numbers, the server process and agents of the benchmark programs. */
 #include "kit.h"
 
-#include <arpa/inet.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#if !defined(_WIN32)
+#include <arpa/inet.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+#endif
 
 static uint64_t clock_ns(clockid_t id) {
     struct timespec t;
@@ -81,6 +84,8 @@ uint64_t bench_clock_cost_ns(void) {
 
 /* ---- the server ---- */
 
+#if !defined(_WIN32)
+
 static void run_on(int core) {
     cpu_set_t set;
     if (sysconf(_SC_NPROCESSORS_ONLN) < 2) return;
@@ -151,6 +156,8 @@ uint64_t bench_server_count(const bench_server *server, const char *counter) {
     at = strstr(answer, key);
     return at != NULL ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
+
+#endif
 
 void bench_url(const bench_server *server, const char *recipe, char url[BENCH_URL_BYTES]) {
     (void)snprintf(url, BENCH_URL_BYTES, "http://127.0.0.1:%d%s", server->port, recipe);

@@ -172,16 +172,14 @@ def build(name):
 
 # ---- running ----
 
-class Mock:
-    """The mock of the tests; it ends when its stdin closes."""
-    def __init__(self, *options):
-        self.child = subprocess.Popen([PYTHON, "tests/mock/server.py", "--port", "0", *options],
-                                      cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                      text=True)
+class Server:
+    """A server that says its port at the end of a line; it ends when its stdin closes."""
+    def __init__(self, *command):
+        self.child = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         words = self.child.stdout.readline().split()
-        if len(words) != 3:
-            sys.exit("bench: tests/mock/server.py does not start")
-        self.address = f"127.0.0.1:{words[2]}"
+        if not words:
+            sys.exit(f"bench: {shlex.join(command)} does not start")
+        self.port = words[-1]
 
     def __enter__(self):
         return self
@@ -189,6 +187,11 @@ class Mock:
     def __exit__(self, *why):
         self.child.stdin.close()
         self.child.wait()
+
+
+def mock(*options):
+    """The mock of the tests."""
+    return Server(PYTHON, "tests/mock/server.py", "--port", "0", *options)
 
 
 def stream(command, results, env=None):
@@ -218,8 +221,13 @@ def run_program(name, results):
     certs = os.path.join(OUT, "certs")
     os.makedirs(certs, exist_ok=True)
     sh([PYTHON, "tests/mock/certs.py", certs])
-    with Mock("--tls", f"{certs}/good.pem", f"{certs}/good.key") as mock:
-        stream(command + [f"https://{mock.address}", f"{certs}/ca.pem"], results)
+    with mock("--tls", f"{certs}/good.pem", f"{certs}/good.key") as server:
+        stream(command + [f"https://127.0.0.1:{server.port}", f"{certs}/ca.pem"], results)
+
+
+def run_many(results):
+    with Server(SERVER) as server:
+        stream([build("bench_many"), server.port], results)
 
 
 def run_build(results):
@@ -228,8 +236,8 @@ def run_build(results):
 
 def run_frame_loop(results):
     """60 frames a second, an NPC whose tool takes 300 of them."""
-    with Mock("--default", "npc") as mock:
-        env = dict(os.environ, PHI_BASE_URL=f"http://{mock.address}", PHI_MODEL="claude-npc")
+    with mock("--default", "npc") as server:
+        env = dict(os.environ, PHI_BASE_URL=f"http://127.0.0.1:{server.port}", PHI_MODEL="claude-npc")
         out = sh(["build/normal/examples/frame_loop"], env=env, stdin=subprocess.DEVNULL)
     found = re.search(r"worst ([\d.]+) us, p99.9 ([\d.]+) us, median ([\d.]+) us", out)
     if not found:
@@ -243,7 +251,7 @@ PROGRAMS = ["bench_memory", "bench_delta", "bench_step", "bench_arguments", "ben
             "bench_turns", "bench_starts", "bench_http", "bench_wire", "bench_decode", "bench_project",
             "bench_thread", "bench_load", "bench_stores", "bench_strategies", "bench_subagents", "bench_json",
             "bench_yaml", "bench_toml", "bench_mcp"]
-OTHERS = {"bench_build": run_build, "bench_frame_loop": run_frame_loop}
+OTHERS = {"bench_many": run_many, "bench_build": run_build, "bench_frame_loop": run_frame_loop}
 
 
 def print_table(results):
@@ -277,4 +285,5 @@ def main():
     sys.exit(1 if "failed" in results else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

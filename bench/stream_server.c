@@ -12,6 +12,8 @@
              "w": one write a delta without a pause; else one write a delta, paced.
        /tool/PROTOCOL/TOTAL_BYTES/DELTA_BYTES/...
              one call of bench_tool {"data":"xxx"} with that many bytes of arguments, back to back
+       /talk/PROTOCOL/COUNT/INTERVAL_US/DELTA_BYTES/CONVERSATION/...
+             in turns a call of bench_tool and a text, both of COUNT deltas that are paced
        /turns/PROTOCOL/N/ARGUMENT_BYTES/CONVERSATION/...
              such a call for the first N requests of a conversation, then a short text, then again.
              Requests are counted per CONVERSATION (1 to 65535) or per connection (0), not read from
@@ -276,30 +278,34 @@ static bool recipe_pace(recipe *r, uint64_t interval_ns) {
 /* The recipe of a path, made at its first use; NULL if the path means nothing. */
 static recipe *recipe_of(const char *path, uint32_t *number) {
     char mode[8], protocol[16], pace_word[16];
-    unsigned long long a = 0, b = 0, conversation = 0;
+    unsigned long long a = 0, b = 0, conversation = 0, us = 0;
     int used = 0;
     if (sscanf(path, "/%7[a-z]/%15[a-z]/%n", mode, protocol, &used) != 2 || !used) return NULL;
     bool chat = strcmp(protocol, "chat") == 0;
     if (!chat && strcmp(protocol, "anthropic") != 0) return NULL;
     bool sse = strcmp(mode, "sse") == 0, tool = strcmp(mode, "tool") == 0,
-         turns = strcmp(mode, "turns") == 0;
+         turns = strcmp(mode, "turns") == 0, talk = strcmp(mode, "talk") == 0;
     const char *rest = path + used;
     if (sse && sscanf(rest, "%llu/%15[0-9w]/%llu", &a, pace_word, &b) != 3) return NULL;
     if (tool && sscanf(rest, "%llu/%llu", &a, &b) != 2) return NULL;
     if (turns && sscanf(rest, "%llu/%llu/%llu", &a, &b, &conversation) != 3) return NULL;
-    if (!sse && !tool && !turns) return NULL;
+    if (talk && sscanf(rest, "%llu/%llu/%llu/%llu", &a, &us, &b, &conversation) != 4) return NULL;
+    if (!sse && !tool && !turns && !talk) return NULL;
     if (b < 1 || b > 1u << 24 || a > 1000000000u || conversation >= CONVERSATIONS) return NULL;
 
     char key[128];
     snprintf(key, sizeof key, "%s %s %llu %llu %s %llu", mode, protocol, a, b, sse ? pace_word : "",
-             turns ? 0 : conversation);
+             us);
     recipe *r = NULL;
     for (int i = 0; i < S.recipe_count && !r; i++)
         if (strcmp(S.recipes[i]->key, key) == 0) r = S.recipes[i];
-    if (!r && turns) {
-        r = recipe_make(key, chat, true, 1, (size_t)b);
-        if (!r || !(r->then = recipe_make("", chat, false, 1, 20))) return NULL;
-        r->calls = (uint32_t)a;
+    if (!r && (turns || talk)) {
+        r = recipe_make(key, chat, true, talk ? a : 1, (size_t)b);
+        recipe *then = r ? recipe_make("", chat, false, talk ? a : 1, talk ? (size_t)b : 20) : NULL;
+        if (!then) return NULL;
+        if (talk && (!recipe_pace(r, us * 1000u) || !recipe_pace(then, us * 1000u))) return NULL;
+        r->then = then;
+        r->calls = talk ? 1 : (uint32_t)a;
     } else if (!r) {
         r = recipe_make(key, chat, tool, tool ? (a + b - 1) / b : a, (size_t)b);
         if (!r) return NULL;

@@ -3,6 +3,7 @@
 
     windows.py [--bits 64|32] [--build-only] [--jobs N] [NAME...]    all tests, or files and folders such as tests/base
                                                                     "examples": step 4 alone, "zip": the zip alone
+    windows.py --bench     bench/bench_many.c under Wine, with AFD and with WSAPoll, and on this system
 
 1. libcurl is built from the sources that the crate curl-sys brings: static, with Schannel, HTTP/1 alone. Once a version;
    only that needs the network.
@@ -486,6 +487,28 @@ def user(bits, names, env, entries, pool):
     return total
 
 
+def bench(bits, env):
+    """Runs bench/bench_many.c here and under Wine; its server runs here for all."""
+    sys.path.insert(0, "bench")
+    import run as programs  # pylint: disable=import-outside-toplevel
+    library, results = f"{curl(bits)}/lib/libcurl.a", {}
+    gcc = [*CACHE, f"{TRIPLES[bits]}-gcc", "-std=c99", "-O2", *COMMON[:2]]
+    os.makedirs(programs.OUT, exist_ok=True)
+    programs.build_libraries()
+    print("this system", flush=True)
+    programs.run_many(results)
+    for name, flags in ("AFD", []), ("WSAPoll", ["-DPHI_USE_POLL"]):
+        program = f"{WORK}/bench_many_{name}.exe"
+        quiet(f"{WORK}/log_bench", [*gcc, *flags, "-DPHI_IMPLEMENTATION", f"-I{WORK}/curl-{bits}/include", "-x", "c", "-c",
+                                    f"{programs.INCLUDE}/phi.h", "-o", f"{WORK}/bench.o"], "phi does not compile")
+        quiet(f"{WORK}/log_bench", [*gcc, "-static", f"-I{programs.INCLUDE}", "bench/bench_many.c", "bench/kit.c",
+                                    f"{WORK}/bench.o", library, *LIBS, "-o", program], "bench_many does not compile")
+        print(f"Wine, {name}", flush=True)
+        with programs.Server(programs.SERVER) as server:
+            programs.stream(["wine", program, server.port], results, env)
+    return 1 if "failed" in results else 0
+
+
 def chosen(names):
     """The test programs that the names mean."""
     everything = sorted(glob.glob("tests/*/test_*.c"))
@@ -499,6 +522,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bits", type=int, choices=(64, 32))
     parser.add_argument("--build-only", action="store_true")
+    parser.add_argument("--bench", action="store_true")
     parser.add_argument("--jobs", type=int, default=JOBS)
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
@@ -506,6 +530,8 @@ def main():
     os.makedirs(WORK, exist_ok=True)
     sources, entries = chosen(args.names), left_out()
     env = None if args.build_only else wine_environment(Launcher())
+    if args.bench:
+        return bench(args.bits or 64, env)
     passed = failed = skipped = 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for bits in [args.bits] if args.bits else (64, 32):

@@ -197,10 +197,19 @@ static HANDLE phi__polled_base(SOCKET socket) {
     return (HANDLE)base;
 }
 
-/* From now on WSAPoll is used. */
+/* Ends all polls of the driver. From now on WSAPoll is used. */
 static void phi__poller_plain(phi__poller *poller) {
-    if (poller->afd != INVALID_HANDLE_VALUE) (void)CloseHandle(poller->afd); /* ends its polls */
+    IO_STATUS_BLOCK status;
+    if (poller->afd == INVALID_HANDLE_VALUE) return;
+    (void)poller->cancel(poller->afd, NULL, &status);
+    (void)CloseHandle(poller->afd);
     poller->afd = INVALID_HANDLE_VALUE;
+}
+
+/* True if the socket was closed, though it is watched. */
+static bool phi__polled_closed(const phi__polled *s) {
+    int type, len = (int)sizeof type;
+    return getsockopt(s->socket, SOL_SOCKET, SO_TYPE, (char *)&type, &len) != 0;
 }
 
 /* Begins a poll with the events that are wanted now, or ends the one under way if it has others:
@@ -230,7 +239,7 @@ static void phi__polled_update(phi__poller *poller, phi__polled *s) {
         poller->under_way++;
         return;
     }
-    phi__poller_plain(poller);
+    if (!phi__polled_closed(s)) phi__poller_plain(poller);
 }
 
 static void phi__polled_free(phi__poller *poller, phi__polled *s) {
@@ -385,13 +394,16 @@ static void phi__pipe_begin(phi__pipe *p, size_t n) {
     p->packets++;
 }
 
+/* A write of no bytes ends a read with no bytes. Its packet brings the pipe here again, so a child
+   that makes many such writes does not hold up a turn. */
 static bool phi__pipe_ready(phi__pipe *p) {
     phi__pipe_harvest(p);
-    while (p->reads && !p->under_way && p->at == p->len && p->error == 0) {
-        phi__pipe_begin(p, sizeof p->bytes); /* a write of no bytes ends a read with no bytes */
+    if (!p->reads) return !p->under_way;
+    if (!p->under_way && p->at == p->len && p->error == 0) {
+        phi__pipe_begin(p, sizeof p->bytes);
         phi__pipe_harvest(p);
     }
-    return !p->under_way;
+    return p->at < p->len || p->error != 0;
 }
 
 PHI__FN int phi__pipe_read(phi__fd pipe, char *out, size_t n, size_t *got) {
@@ -532,26 +544,34 @@ static int phi__poller_take(phi__poller *poller, int timeout_ms, phi__poller_eve
 
 enum { PHI__POLLER_SLICE_MS = 5 }; /* with WSAPoll: how long pipes may wait */
 
-/* Waits with WSAPoll, in slices if there are pipes. */
+/* Waits with WSAPoll, in slices if there are pipes. A closed socket is not looked at any more: one
+   of them would end each call at once. */
 static int phi__poller_plain_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out,
                                   int n) {
     size_t len = poller->socket_len, i;
     int left, slice = timeout_ms;
     bool pipes = poller->pipes.first != NULL;
     for (i = 0; i < len; i++) {
-        const phi__polled *s = poller->sockets[i];
-        poller->fds[i].fd = s != NULL ? s->socket : INVALID_SOCKET;
+        phi__polled *s = poller->sockets[i];
+        int want = s != NULL ? s->want : 0;
+        poller->fds[i].fd = want != 0 ? s->socket : INVALID_SOCKET;
         poller->fds[i].events = 0;
-        if (s != NULL && (s->want & PHI__READ) != 0) poller->fds[i].events |= POLLRDNORM;
-        if (s != NULL && (s->want & PHI__WRITE) != 0) poller->fds[i].events |= POLLWRNORM;
+        if ((want & PHI__READ) != 0) poller->fds[i].events |= POLLRDNORM;
+        if ((want & PHI__WRITE) != 0) poller->fds[i].events |= POLLWRNORM;
         poller->fds[i].revents = 0;
     }
     if (pipes && (slice < 0 || slice > PHI__POLLER_SLICE_MS)) slice = PHI__POLLER_SLICE_MS;
     left = len > 0 ? WSAPoll(poller->fds, (ULONG)len, slice) : 0;
     if (len == 0 && slice > 0) Sleep((DWORD)slice);
+    for (i = 0; i < len && left != 0; i++) {
+        phi__polled *s = poller->sockets[i];
+        bool suspect = s != NULL && (left < 0 || (poller->fds[i].revents & POLLNVAL) != 0);
+        if (suspect && phi__polled_closed(s)) s->want = 0;
+    }
     for (i = 0; i < len && left > 0 && n < PHI__POLLER_BATCH; i++) {
         size_t at = (poller->cursor + i) % len;
-        int got = poller->sockets[at] != NULL ? poller->fds[at].revents : 0;
+        const phi__polled *s = poller->sockets[at];
+        int got = s != NULL && s->want != 0 ? poller->fds[at].revents : 0;
         bool broken = (got & (POLLHUP | POLLERR | POLLNVAL)) != 0;
         if (got == 0) continue;
         left--;

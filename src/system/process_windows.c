@@ -96,13 +96,64 @@ static void phi__spawn_quote(phi__wide_buf *line, const wchar_t *arg, bool alway
 
 /* ---- the program ---- */
 
+/* Ends the next directory of PATH and advances *at past it. Quotes are removed: a semicolon within
+   them ends nothing. NULL: there are no more. */
+static const wchar_t *phi__spawn_directory(wchar_t **at) {
+    wchar_t *begin = *at, *end = begin;
+    bool quoted = false;
+    if (*begin == L'\0') return NULL;
+    for (; **at != L'\0' && (quoted || **at != L';'); ++*at) {
+        if (**at == L'"')
+            quoted = !quoted;
+        else
+            *end++ = **at;
+    }
+    if (**at != L'\0') ++*at;
+    *end = L'\0';
+    return begin;
+}
+
+/* Adds the first ending with which the file at a path of n units exists, if its name has no dot.
+   Returns the length of the path; 0: there is no such file. */
+static size_t phi__spawn_complete(wchar_t *path, size_t n) {
+    static const wchar_t *const endings[] = {L".com", L".exe", L".bat", L".cmd"};
+    const wchar_t *last = wcsrchr(path, L'\\');
+    bool bare = last != NULL && wcschr(last, L'.') == NULL;
+    for (size_t i = 0; i < (bare ? PHI__COUNT(endings) : 1); i++) {
+        if (bare) wcscpy(path + n, endings[i]);
+        DWORD how = GetFileAttributesW(path);
+        if (how != INVALID_FILE_ATTRIBUTES && (how & FILE_ATTRIBUTE_DIRECTORY) == 0)
+            return wcslen(path);
+    }
+    path[n] = L'\0';
+    return 0;
+}
+
+/* Searches PATH as the system does: each directory with each ending, in this order. A directory
+   that is not a full path, such as an empty one, would mean the working directory. Returns the
+   length of the path; 0: not found. */
+static size_t phi__spawn_search(wchar_t *list, const wchar_t *name, wchar_t *found) {
+    const wchar_t *directory;
+    size_t n = 0, name_len = wcslen(name);
+    while (n == 0 && (directory = phi__spawn_directory(&list)) != NULL) {
+        size_t len = wcslen(directory);
+        bool full = (directory[0] == L'\\' && directory[1] == L'\\') ||
+                    (len > 2 && directory[1] == L':' && wcschr(L"\\/", directory[2]) != NULL);
+        if (!full || len + name_len + 6 > PHI__SPAWN_LINE) continue;
+        wcscpy(found, directory);
+        found[len] = L'\\';
+        wcscpy(found + len + 1, name);
+        n = phi__spawn_complete(found, len + 1 + name_len);
+    }
+    return n;
+}
+
 /* Finds argv[0]: a path as it is, another name in the directories of PATH, never in the working
    directory. Each name without an extension is tried with those of programs. */
 static int phi__spawn_find(phi_memory *memory, const char *name, phi__wide_buf *out) {
-    static const wchar_t *const endings[] = {L".com", L".exe", L".bat", L".cmd"};
     phi__wide_buf path = PHI_ZERO, word = PHI_ZERO;
     bool has_place = strpbrk(name, "/\\:") != NULL;
-    DWORD n = 0;
+    size_t n = 0;
     path.memory = word.memory = memory;
     phi__wide_utf8(&word, name);
     const wchar_t *wide = phi__wide_end(&word);
@@ -112,21 +163,12 @@ static int phi__spawn_find(phi_memory *memory, const char *name, phi__wide_buf *
         out->error = word.error != 0 ? word.error : ERROR_NOT_ENOUGH_MEMORY;
     } else if (has_place) {
         n = GetFullPathNameW(wide, PHI__SPAWN_LINE, found, NULL);
-        const wchar_t *last = n > 0 && n < PHI__SPAWN_LINE - 4 ? wcsrchr(found, L'\\') : NULL;
-        bool bare = last != NULL && wcschr(last, L'.') == NULL;
-        if (last == NULL) n = 0;
-        for (size_t i = 0; bare && i < PHI__COUNT(endings); i++) {
-            wcscpy(found + n, endings[i]);
-            if (GetFileAttributesW(found) == INVALID_FILE_ATTRIBUTES) continue;
-            n += 4;
-            bare = false;
-        }
-        found[n] = L'\0';
+        if (n >= PHI__SPAWN_LINE - 4) n = 0;
+        if (n > 0) n = phi__max(n, phi__spawn_complete(found, n));
     } else if (GetEnvironmentVariableW(L"PATH", list, PHI__SPAWN_LINE) - 1 < PHI__SPAWN_LINE - 1) {
-        for (size_t i = 0; n == 0 && i < PHI__COUNT(endings); i++)
-            n = SearchPathW(list, wide, endings[i], PHI__SPAWN_LINE, found, NULL);
+        n = phi__spawn_search(list, wide, found);
     }
-    if (out->error == 0 && (n == 0 || n >= PHI__SPAWN_LINE)) out->error = ERROR_FILE_NOT_FOUND;
+    if (out->error == 0 && n == 0) out->error = ERROR_FILE_NOT_FOUND;
     if (out->error == 0) out->len += n;
     phi__wide_free(&word);
     phi__wide_free(&path);
@@ -178,7 +220,25 @@ static bool phi__spawn_needed(const char *variable) {
            phi__spawn_same_name(variable, "SYSTEMDRIVE=");
 }
 
-/* Appends one of the host's variables, unless the child does not get it. `utf8` is a buffer. */
+/* Compares the names of two variables. The name of "=C:=C:\dir" is "=C:". */
+static int phi__spawn_order(const wchar_t *a, const wchar_t *b) {
+    size_t a_len = a[0] != L'\0' ? wcscspn(a + 1, L"=") + 1 : 0;
+    size_t b_len = b[0] != L'\0' ? wcscspn(b + 1, L"=") + 1 : 0;
+    return CompareStringOrdinal(a, (int)a_len, b, (int)b_len, TRUE) - CSTR_EQUAL;
+}
+
+/* Inserts a variable: the block of a process is sorted by names, without regard to case. */
+static void phi__spawn_variable(phi__wide_buf *block, const wchar_t *text) {
+    size_t n = wcslen(text) + 1, at = 0;
+    if (n == 1 || phi__wide_room(block, n) == NULL) return;
+    while (at < block->len && phi__spawn_order(block->at + at, text) <= 0)
+        at += wcslen(block->at + at) + 1;
+    memmove(block->at + at + n, block->at + at, (block->len - at) * sizeof *text);
+    memcpy(block->at + at, text, n * sizeof *text);
+    block->len += n;
+}
+
+/* Inserts one of the host's variables, unless the child does not get it. `utf8` is a buffer. */
 static void phi__spawn_host_variable(phi__wide_buf *block, const phi__spawn *spawn,
                                      const wchar_t *wide, phi__buf *utf8) {
     size_t n = wcslen(wide);
@@ -194,25 +254,30 @@ static void phi__spawn_host_variable(phi__wide_buf *block, const phi__spawn *spa
     if (spawn->hide_keys && phi__spawn_is_key(text, spawn->keep_keys)) return;
     for (size_t i = 0; spawn->env != NULL && spawn->env[i] != NULL; i++)
         if (phi__spawn_same_name(spawn->env[i], text)) return;
-    phi__wide_text(block, wide);
-    phi__wide_add(block, L'\0', 1);
+    phi__spawn_variable(block, wide);
 }
 
 /* Builds a block of "NAME=value" texts, each terminated, with an empty one at its end. */
 static int phi__spawn_environment(phi_memory *memory, const phi__spawn *spawn,
                                   phi__wide_buf *block) {
     wchar_t *host = GetEnvironmentStringsW();
+    phi__wide_buf word = PHI_ZERO;
     phi__buf utf8;
     if (host == NULL) return (int)GetLastError();
+    word.memory = memory;
     phi__buf_init(&utf8, memory);
     for (const wchar_t *at = host; *at != L'\0' && block->error == 0; at += wcslen(at) + 1)
         phi__spawn_host_variable(block, spawn, at, &utf8);
-    for (size_t i = 0; spawn->env != NULL && spawn->env[i] != NULL; i++) {
-        phi__wide_utf8(block, spawn->env[i]);
-        phi__wide_add(block, L'\0', 1);
+    for (size_t i = 0; spawn->env != NULL && spawn->env[i] != NULL && block->error == 0; i++) {
+        word.len = 0;
+        phi__wide_utf8(&word, spawn->env[i]);
+        const wchar_t *text = phi__wide_end(&word);
+        block->error = word.error;
+        if (text != NULL) phi__spawn_variable(block, text);
     }
     if (block->len == 0) phi__wide_add(block, L'\0', 1);
     (void)phi__wide_end(block);
+    phi__wide_free(&word);
     phi__buf_free(&utf8);
     (void)FreeEnvironmentStringsW(host);
     return block->error;

@@ -381,10 +381,10 @@ static void phi__encoder_missing(phi__encoder *e, const phi_content *call) {
    begins with an answer after a rewrite or a revoked rewrite, and a list with a summary in the
    assistant's role. */
 static void phi__encoder_user_first(phi__encoder *e) {
-    phi_message user = PHI_ZERO;
     if ((e->codec->rules->bits & PHI__RULE_USER_FIRST) == 0 || e->open_role != (phi_role)0 ||
         e->last_role != (phi_role)0)
         return;
+    phi_message user = PHI_ZERO;
     user.role = PHI_ROLE_USER;
     e->fill.refuses = true; /* no holes: a second pass would add the message again */
     phi__encoder_add(e, user, PHI_TEXT_USER_MISSING);

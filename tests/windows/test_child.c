@@ -48,6 +48,27 @@ static int have_child(const char *self, bool stay) {
     return 0;
 }
 
+/* Writes no bytes, before and after each letter. */
+static int write_nothing(void) {
+    HANDLE out = GetStdHandle(STD_OUTPUT_HANDLE);
+    DWORD wrote;
+    for (const char *at = "abc"; *at != '\0'; at++) {
+        for (int i = 0; i < 50; i++) (void)WriteFile(out, at, 0, &wrote, NULL);
+        (void)WriteFile(out, at, 1, &wrote, NULL);
+    }
+    for (int i = 0; i < 50; i++) (void)WriteFile(out, "", 0, &wrote, NULL);
+    return 0;
+}
+
+/* Writes the names of variables that have "_sorted" in them, in the order of the block. */
+static int say_order(void) {
+    wchar_t *block = GetEnvironmentStringsW();
+    for (wchar_t *at = block; *at != L'\0'; at += wcslen(at) + 1)
+        if (wcsstr(at, L"_sorted=") != NULL) (void)printf("%.*ls ", (int)wcscspn(at, L"="), at);
+    (void)FreeEnvironmentStringsW(block);
+    return 0;
+}
+
 static int play(int argc, char **argv) {
     const char *part = argv[2];
     (void)_setmode(0, _O_BINARY);
@@ -56,6 +77,12 @@ static int play(int argc, char **argv) {
     if (strcmp(part, "copy") == 0) return copy_input();
     if (strcmp(part, "tree") == 0) return have_child(argv[0], false);
     if (strcmp(part, "tree-stays") == 0) return have_child(argv[0], true);
+    if (strcmp(part, "nothing") == 0) return write_nothing();
+    if (strcmp(part, "order") == 0) return say_order();
+    if (strcmp(part, "signal") == 0) /* a handle of the parent, if it is one here, too */
+        return SetEvent((HANDLE)(uintptr_t)strtoull(argv[3], NULL, 10)) ? 1 : 0;
+    if (strcmp(part, "lengths") == 0)
+        for (int i = 3; i < argc; i++) (void)printf("%zu;", strlen(argv[i]));
     if (strcmp(part, "sleep") == 0) Sleep(60000);
     if (strcmp(part, "both") == 0) {
         (void)fputs("out", stdout);
@@ -278,6 +305,99 @@ static void a_child_gets_the_variables_it_should(void) {
     }
 }
 
+static void the_variables_of_a_child_are_sorted(void) {
+    static const char *const env[] = {"z_sorted=1", "",           "PHI_sorted=2",
+                                      "a_sorted=3", "B_sorted=4", NULL};
+    rig r;
+    phi__process_desc desc = PHI_ZERO;
+    CHECK(SetEnvironmentVariableA("m_sorted", "5"));
+    rig_open(&r);
+    desc.env = env;
+    if (begin(&r, &desc, "order", NULL) && finish(&r))
+        CHECK_EQ_STR(r.text[1], "a_sorted B_sorted m_sorted PHI_sorted z_sorted ");
+    rig_close(&r);
+}
+
+static void a_child_gets_no_handle_but_its_three(void) {
+    SECURITY_ATTRIBUTES inherited = {sizeof inherited, NULL, TRUE};
+    HANDLE event = CreateEventA(&inherited, TRUE, FALSE, NULL);
+    char number[32];
+    rig r;
+    phi__process_desc desc = PHI_ZERO;
+    (void)snprintf(number, sizeof number, "%llu", (unsigned long long)(uintptr_t)event);
+    rig_open(&r);
+    if (begin(&r, &desc, "signal", number) && finish(&r)) CHECK_EQ_INT(r.code, 0);
+    CHECK_EQ_INT(WaitForSingleObject(event, 0), WAIT_TIMEOUT);
+    rig_close(&r);
+    (void)CloseHandle(event);
+}
+
+/* A write of no bytes is no end of a stream. */
+static void a_child_that_writes_nothing_goes_on(void) {
+    rig r;
+    phi__process_desc desc = PHI_ZERO;
+    rig_open(&r);
+    if (begin(&r, &desc, "nothing", NULL) && finish(&r)) {
+        CHECK_EQ_STR(r.text[1], "abc");
+        CHECK_EQ_INT(r.code, 0);
+    }
+    rig_close(&r);
+}
+
+/* A command line has at most 32,766 units. */
+static void the_longest_command_line_arrives(void) {
+    char *argument = (char *)malloc(40000), want[16];
+    const char *argv[] = {self, "--child", "lengths", argument, NULL};
+    bool quoted = strchr(self, ' ') != NULL;
+    size_t most = 32766 - strlen(self) - (quoted ? 2 : 0) - strlen(" --child lengths ");
+    rig r;
+    phi__process_desc desc = PHI_ZERO;
+    memset(argument, 'x', 40000);
+    desc.argv = argv;
+    argument[most] = '\0';
+    rig_open(&r);
+    (void)snprintf(want, sizeof want, "%zu;", most);
+    if (CHECK_EQ_INT(begin_desc(&r, &desc, NULL, 0), PHI_OK) && finish(&r))
+        CHECK_EQ_STR(r.text[1], want);
+    rig_close(&r);
+    argument[most] = 'x';
+    argument[most + 1] = '\0';
+    rig_open(&r);
+    CHECK_EQ_INT(begin_desc(&r, &desc, NULL, 0), PHI_IO);
+    rig_close(&r);
+    free(argument);
+}
+
+typedef struct starting {
+    rig *r;
+    phi__process_desc *desc;
+} starting;
+
+static DWORD WINAPI begin_there(void *ctx) {
+    starting *s = (starting *)ctx;
+    bool begun = begin(s->r, s->desc, "copy", NULL);
+    for (int i = 0; i < 5; i++) turn(s->r, 5);
+    return begun;
+}
+
+static void a_child_goes_on_though_the_thread_that_started_it_has_ended(void) {
+    size_t taken;
+    rig r;
+    phi__process_desc desc = PHI_ZERO;
+    starting s = {&r, &desc};
+    rig_open(&r);
+    desc.keep_input = true;
+    HANDLE thread = CreateThread(NULL, 0, begin_there, &s, 0, NULL);
+    CHECK_EQ_INT(WaitForSingleObject(thread, 60000), WAIT_OBJECT_0);
+    (void)CloseHandle(thread);
+    for (int i = 0; i < 5; i++) turn(&r, 5);
+    CHECK_EQ_INT(r.exits, 0);
+    CHECK_EQ_INT(phi__process_write(r.process, "later", 5, &taken), PHI_OK);
+    phi__process_end_input(r.process);
+    if (finish(&r)) CHECK_EQ_STR(r.text[1], "later");
+    rig_close(&r);
+}
+
 static void a_child_runs_in_the_directory_it_is_given(void) {
     char here[1024];
     rig r;
@@ -341,8 +461,49 @@ static void a_program_beside_us_is_not_taken_for_one_in_the_path(void) {
     CHECK(CopyFileA(self, "phi_planted.exe", FALSE));
     desc.argv = argv;
     CHECK_EQ_INT(begin_desc(&r, &desc, NULL, 0), PHI_NOT_FOUND);
+    /* a path that is not full, such as an empty one, would mean the working directory */
+    char path[4096] = "", more[4200];
+    CHECK(GetEnvironmentVariableA("PATH", path, (DWORD)sizeof path) < sizeof path);
+    (void)snprintf(more, sizeof more, ";.;;\"\";C:;%s;", path);
+    CHECK(SetEnvironmentVariableA("PATH", more));
+    CHECK_EQ_INT(begin_desc(&r, &desc, NULL, 0), PHI_NOT_FOUND);
     CHECK(DeleteFileA("phi_planted.exe"));
     rig_close(&r);
+    CHECK(SetEnvironmentVariableA("PATH", path));
+}
+
+/* The earlier directory counts, and not the earlier ending. */
+static void the_first_directory_of_the_path_counts(void) {
+    const char *argv[] = {"phi_found", "--child", "arguments", "x", NULL};
+    char here[1024], first[1200], second[1200], one[1300], two[1300], path[4096] = "", more[8000];
+    rig r;
+    phi__process_desc desc = PHI_ZERO;
+    (void)GetCurrentDirectoryA((DWORD)sizeof here, here);
+    (void)snprintf(first, sizeof first, "%s\\phi one;a", here);
+    (void)snprintf(second, sizeof second, "%s\\phi_two", here);
+    (void)CreateDirectoryA(first, NULL);
+    (void)snprintf(one, sizeof one, "%s\\phi_found.cmd", first);
+    FILE *file = fopen(one, "wb");
+    if (CHECK(file != NULL)) {
+        (void)fputs("@echo first\r\n", file);
+        (void)fclose(file);
+    }
+    (void)CreateDirectoryA(second, NULL);
+    (void)snprintf(two, sizeof two, "%s\\phi_found.com", second);
+    CHECK(CopyFileA(self, two, FALSE));
+    (void)GetEnvironmentVariableA("PATH", path, (DWORD)sizeof path);
+    (void)snprintf(more, sizeof more, "\"%s\";%s;%s", first, second, path);
+    CHECK(SetEnvironmentVariableA("PATH", more));
+    rig_open(&r);
+    desc.argv = argv;
+    if (CHECK_EQ_INT(begin_desc(&r, &desc, NULL, 0), PHI_OK) && finish(&r))
+        CHECK_EQ_STR(r.text[1], "first\r\n");
+    rig_close(&r);
+    CHECK(SetEnvironmentVariableA("PATH", path));
+    CHECK(DeleteFileA(one));
+    CHECK(DeleteFileA(two));
+    CHECK(RemoveDirectoryA(first));
+    CHECK(RemoveDirectoryA(second));
 }
 
 static void a_terminated_child_says_so(void) {
@@ -469,10 +630,16 @@ int main(int argc, char **argv) {
         TEST_ENTRY(input_is_written_while_the_child_runs),
         TEST_ENTRY(a_flood_waits_for_a_reader_that_stops),
         TEST_ENTRY(a_child_gets_the_variables_it_should),
+        TEST_ENTRY(the_variables_of_a_child_are_sorted),
+        TEST_ENTRY(a_child_gets_no_handle_but_its_three),
+        TEST_ENTRY(a_child_that_writes_nothing_goes_on),
+        TEST_ENTRY(the_longest_command_line_arrives),
+        TEST_ENTRY(a_child_goes_on_though_the_thread_that_started_it_has_ended),
         TEST_ENTRY(a_child_runs_in_the_directory_it_is_given),
         TEST_ENTRY(what_is_not_there_is_not_found),
         TEST_ENTRY(with_a_hosts_loop_no_process_is_started),
         TEST_ENTRY(a_program_beside_us_is_not_taken_for_one_in_the_path),
+        TEST_ENTRY(the_first_directory_of_the_path_counts),
         TEST_ENTRY(a_terminated_child_says_so),
         TEST_ENTRY(what_a_child_started_dies_with_it),
         TEST_ENTRY(a_batch_file_gets_its_arguments_and_no_command),

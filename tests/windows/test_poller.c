@@ -16,12 +16,45 @@
 #define phi__poller_wait phi__test_poller_wait
 #define phi__poller_fd phi__test_poller_fd
 #define PHI_NO_PROCESS
+#include "io/windows_in.h"
+
+static int waits, controls, cancels;
+
+static BOOL WINAPI counted_take(HANDLE port, OVERLAPPED_ENTRY *out, ULONG n, ULONG *got, DWORD ms,
+                                BOOL alertable) {
+    waits++;
+    return GetQueuedCompletionStatusEx(port, out, n, got, ms, alertable);
+}
+
+static int WINAPI counted_poll(WSAPOLLFD *fds, ULONG n, int ms) {
+    waits++;
+    return WSAPoll(fds, n, ms);
+}
+
+#define GetQueuedCompletionStatusEx counted_take
+#define WSAPoll counted_poll
 #include "io/poller_windows.c"
+
+static phi__nt_control_fn control_of_system;
+static phi__nt_cancel_fn cancel_of_system;
+
+static LONG NTAPI counted_control(HANDLE afd, HANDLE event, void *apc, void *context,
+                                  IO_STATUS_BLOCK *status, ULONG code, void *in, ULONG in_len,
+                                  void *out, ULONG out_len) {
+    controls++;
+    return control_of_system(afd, event, apc, context, status, code, in, in_len, out, out_len);
+}
+
+static LONG NTAPI counted_cancel(HANDLE afd, IO_STATUS_BLOCK *operation, IO_STATUS_BLOCK *status) {
+    cancels++;
+    return cancel_of_system(afd, operation, status);
+}
 
 typedef struct rig {
     phi_memory memory;
     phi__poller *poller;
     phi__poller_event events[PHI__POLLER_BATCH];
+    int turns;
 } rig;
 
 static void rig_open(rig *r) {
@@ -78,6 +111,7 @@ static int ready(rig *r, uint32_t key, int ms) {
     ULONGLONG end = GetTickCount64() + (ULONGLONG)ms;
     do {
         int n = phi__poller_wait(r->poller, 5, r->events);
+        r->turns++;
         for (int i = 0; i < n; i++)
             if (r->events[i].key == key) return r->events[i].have;
     } while (GetTickCount64() < end);
@@ -239,6 +273,131 @@ static void of_many_each_gets_its_turn(void) {
     rig_close(&r);
 }
 
+/* The work of a turn follows from the ready sockets: one ready of `count`, again and again. WSAPoll
+   gets all sockets in each turn, but is called once. */
+static void ready_among(int count) {
+    enum { ROUNDS = 20, MOST = 500 };
+    static SOCKET all[MOST][2];
+    char byte;
+    rig r;
+    rig_open(&r);
+    control_of_system = r.poller->control;
+    cancel_of_system = r.poller->cancel;
+    for (int i = 0; i < count; i++) {
+        pair(all[i]);
+        watch(&r, all[i][0], 0, PHI__READ, (uint32_t)i + 1);
+    }
+    CHECK_EQ_INT(phi__poller_wait(r.poller, 0, r.events), 0);
+    r.poller->control = counted_control;
+    r.poller->cancel = counted_cancel;
+    waits = controls = cancels = r.turns = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        uint32_t at = (uint32_t)(i * 7 % count);
+        CHECK_EQ_INT(send(all[at][1], "x", 1, 0), 1);
+        CHECK_EQ_INT(ready(&r, at + 1, 5000), PHI__READ);
+        CHECK_EQ_INT(recv(all[at][0], &byte, 1, 0), 1);
+        CHECK_EQ_INT(ready(&r, at + 1, 0), 0);
+    }
+    CHECK_EQ_INT(controls, POLLER_PLAIN ? 0 : ROUNDS);
+    CHECK_EQ_INT(cancels, 0);
+    CHECK_EQ_INT(waits, POLLER_PLAIN ? 2 * r.turns : r.turns);
+    r.poller->control = control_of_system;
+    r.poller->cancel = cancel_of_system;
+    for (int i = 0; i < count; i++) {
+        watch(&r, all[i][0], PHI__READ, 0, (uint32_t)i + 1);
+        (void)closesocket(all[i][0]);
+        (void)closesocket(all[i][1]);
+    }
+    rig_close(&r);
+}
+
+static void a_ready_socket_costs_the_same_among_ten_and_among_five_hundred(void) {
+    ready_among(10);
+    ready_among(500);
+}
+
+static void a_closed_socket_is_dropped_and_the_others_stay(void) {
+    SOCKET closed[2], other[2];
+    rig r;
+    rig_open(&r);
+    pair(closed);
+    pair(other);
+    watch(&r, closed[0], 0, PHI__READ, 1);
+    watch(&r, other[0], 0, PHI__READ, 2);
+    CHECK_EQ_INT(ready(&r, 1, 20), 0);
+    (void)closesocket(closed[0]);
+    watch(&r, closed[0], PHI__READ, PHI__READ | PHI__WRITE, 1);
+    CHECK_EQ_INT(ready(&r, 1, 50), 0);
+    CHECK_EQ_INT(send(other[1], "x", 1, 0), 1);
+    CHECK_EQ_INT(ready(&r, 2, 1000), PHI__READ);
+    CHECK_EQ_INT(r.poller->afd == INVALID_HANDLE_VALUE, POLLER_PLAIN);
+    watch(&r, closed[0], PHI__READ | PHI__WRITE, 0, 1);
+    watch(&r, other[0], PHI__READ, 0, 2);
+    (void)closesocket(closed[1]);
+    (void)closesocket(other[0]);
+    (void)closesocket(other[1]);
+    rig_close(&r);
+}
+
+static DWORD WINAPI wait_once(void *ctx) {
+    rig *r = (rig *)ctx;
+    return (DWORD)phi__poller_wait(r->poller, 0, r->events);
+}
+
+/* The system ends operations of a thread that has ended. */
+static void a_socket_is_watched_though_the_thread_that_began_it_has_ended(void) {
+    SOCKET two[2];
+    rig r;
+    rig_open(&r);
+    pair(two);
+    watch(&r, two[0], 0, PHI__READ, 1);
+    HANDLE thread = CreateThread(NULL, 0, wait_once, &r, 0, NULL);
+    CHECK_EQ_INT(WaitForSingleObject(thread, 20000), WAIT_OBJECT_0);
+    (void)CloseHandle(thread);
+    CHECK_EQ_INT(ready(&r, 1, 20), 0);
+    CHECK_EQ_INT(send(two[1], "x", 1, 0), 1);
+    CHECK_EQ_INT(ready(&r, 1, 1000), PHI__READ);
+    watch(&r, two[0], PHI__READ, 0, 1);
+    (void)closesocket(two[0]);
+    (void)closesocket(two[1]);
+    rig_close(&r);
+}
+
+/* After the driver has failed, its polls end, and all sockets go on with WSAPoll. */
+static LONG NTAPI failing_control(HANDLE afd, HANDLE event, void *apc, void *context,
+                                  IO_STATUS_BLOCK *status, ULONG code, void *in, ULONG in_len,
+                                  void *out, ULONG out_len) {
+    (void)afd, (void)event, (void)apc, (void)context, (void)status, (void)code;
+    (void)in, (void)in_len, (void)out, (void)out_len;
+    return (LONG)0xC00000BB; /* STATUS_NOT_SUPPORTED */
+}
+
+static void a_driver_that_fails_in_the_midst_is_replaced(void) {
+    SOCKET two[2], more[2];
+    rig r;
+    rig_open(&r);
+    pair(two);
+    pair(more);
+    watch(&r, two[0], 0, PHI__READ, 1);
+    CHECK_EQ_INT(ready(&r, 1, 20), 0);
+    r.poller->control = failing_control;
+    watch(&r, more[0], 0, PHI__READ, 2);
+    CHECK_EQ_INT(ready(&r, 2, 50), 0);
+    CHECK(r.poller->afd == INVALID_HANDLE_VALUE);
+    CHECK_EQ_INT(r.poller->under_way, 0);
+    CHECK_EQ_INT(send(two[1], "x", 1, 0), 1);
+    CHECK_EQ_INT(ready(&r, 1, 1000), PHI__READ);
+    CHECK_EQ_INT(send(more[1], "x", 1, 0), 1);
+    CHECK_EQ_INT(ready(&r, 2, 1000), PHI__READ);
+    watch(&r, two[0], PHI__READ, 0, 1);
+    watch(&r, more[0], PHI__READ, 0, 2);
+    for (int i = 0; i < 2; i++) {
+        (void)closesocket(two[i]);
+        (void)closesocket(more[i]);
+    }
+    rig_close(&r);
+}
+
 static void a_wait_lasts_as_long_as_it_may(void) {
     SOCKET two[2];
     rig r;
@@ -282,6 +441,10 @@ TEST_MAIN(TEST_ENTRY(the_driver_is_used_where_it_should_be),
           TEST_ENTRY(a_refused_connection_is_reported),
           TEST_ENTRY(a_listener_is_reported_and_a_connection_is_made),
           TEST_ENTRY(a_key_may_get_another_socket), TEST_ENTRY(of_many_each_gets_its_turn),
+          TEST_ENTRY(a_ready_socket_costs_the_same_among_ten_and_among_five_hundred),
+          TEST_ENTRY(a_closed_socket_is_dropped_and_the_others_stay),
+          TEST_ENTRY(a_socket_is_watched_though_the_thread_that_began_it_has_ended),
+          TEST_ENTRY(a_driver_that_fails_in_the_midst_is_replaced),
           TEST_ENTRY(a_wait_lasts_as_long_as_it_may), TEST_ENTRY(without_memory_nothing_is_watched))
 
 #else
