@@ -15,6 +15,11 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+sys.dont_write_bytecode = True
+import crates  # noqa: E402
+from crates import GiveUp, quiet  # noqa: E402
+
 WORK = "build/interop"
 FROM = "tests/interop"
 ASAN = "build/asan/tests/interop/"
@@ -22,23 +27,10 @@ MAKE = [os.environ.get("MAKE") or "make", "--no-print-directory"]
 PYTHONS = os.environ.get("INTEROP_PYTHON", "python3.11 python3.12 python3.13 python3").split()
 
 
-class GiveUp(Exception):
-    pass
-
-
 def want(*tools):
     for tool in tools:
         if shutil.which(tool) is None:
             raise GiveUp(f"there is no {tool}")
-
-
-def quiet(log, command, words, cwd=ROOT, **env):
-    """Runs it with its output in a log; a failure says where that is."""
-    with open(log, "w", encoding="utf-8") as file:
-        done = subprocess.run(command, cwd=cwd, stdout=file, stderr=subprocess.STDOUT, env={**os.environ, **env},
-                              check=False)
-    if done.returncode != 0:
-        raise GiveUp(f"{words}: see {log}")
 
 
 def run(*command, cwd=ROOT, **env):
