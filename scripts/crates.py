@@ -16,7 +16,7 @@ class GiveUp(Exception):
 def quiet(log, command, words, cwd=ROOT, **env):
     """Runs a command with its output in a log; a failure says where that is."""
     with open(os.path.join(ROOT, log), "w", encoding="utf-8") as file:
-        done = subprocess.run(["nice", *command], cwd=cwd, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
+        done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
                               env={**os.environ, **env}, check=False)
     if done.returncode != 0:
         raise GiveUp(f"{words}: see {log}")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Looks for what the named groups need (demo test check coverage bench fuzz windows cross), by looking at the tools and headers
+# Looks for what the named groups need (demo test check coverage bench fuzz windows cross interop), by looking at the tools and headers
 # themselves. All there: silent, and no package manager is called. Else one line says what is missing and
 # what installs it: apt-get or brew; pip, into build/venv, for Python modules where that is not apt-get.
 set -eu
@@ -134,6 +134,23 @@ needs_cross() {
     need cmake cmake have cmake
     need cargo rust have cargo
     need openssl openssl have openssl
+}
+# For the part curl. Others bring their packages themselves.
+needs_interop() {
+    needs_demo
+    need cmake cmake have cmake
+    need cargo rust have cargo
+    need libssl-dev openssl header openssl/ssl.h
+    need libgnutls28-dev gnutls header gnutls/gnutls.h
+    need libmbedtls-dev mbedtls header mbedtls/ssl.h
+    need libnghttp2-dev libnghttp2 header nghttp2/nghttp2.h
+    need libc-ares-dev c-ares header ares.h
+    need zlib1g-dev zlib header zlib.h
+    need openssl openssl have openssl
+    need tinyproxy tinyproxy have tinyproxy
+    need curl curl have curl
+    need util-linux util-linux have unshare
+    need iproute2 iproute2mac have ip
 }
 needs_bench() {
     need g++ gcc have g++

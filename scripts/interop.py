@@ -8,6 +8,7 @@ with the sanitizers and runs its checks, a line each. A part that cannot be inst
 same; exit code 1 where a check failed or a part did not run. The words of package managers may name a registry: they stay
 in logs. Python 3.11 or later; INTEROP_PYTHON names another for the packages; LLAMA=1 builds llama.cpp's server, too."""
 import filecmp
+import glob
 import os
 import re
 import shutil
@@ -352,6 +353,70 @@ def part_trace(_):
     good &= run("node", "page.mjs", "pages", cwd=work, TMPDIR=f"{ROOT}/{work}/tmp")
     reader = go(f"{work}/go", source, "otlp.go", "otlp")
     return run(f"{ROOT}/{reader}", "story.json", "content.json", "hostile.json", "odd.json", cwd=f"{work}/pages") and good
+
+
+# Builds of libcurl: version and TLS or resolver -> the crate of curl-sys, CMake's words for it, whether the end-to-end
+# tests run with it, and the checks of curl_checks.py. Debian's own is not built.
+CURLS = {
+    "7.68-openssl": ("0.4.26", "CMAKE_USE_OPENSSL=ON", True, "http2 tls proxy threads"),
+    "7.68-mbedtls": ("0.4.26", "CMAKE_USE_OPENSSL=OFF CMAKE_USE_MBEDTLS=ON", False, "http2 tls proxy"),
+    "debian": ("", "", True, "http2 tls proxy threads"),
+    "8.22-openssl": (crates.CURL, "CURL_USE_OPENSSL=ON", True, "http2 tls proxy threads"),
+    "8.22-gnutls": (crates.CURL, "CURL_USE_OPENSSL=OFF CURL_USE_GNUTLS=ON", False, "http2 tls proxy"),
+    "8.22-cares": (crates.CURL, "CURL_USE_OPENSSL=ON ENABLE_ARES=ON", False, "cares"),
+}
+CURL_OPTIONS = ("CMAKE_BUILD_TYPE=Release HTTP_ONLY=ON USE_NGHTTP2=ON BUILD_CURL_EXE=OFF BUILD_TESTING=OFF CURL_BROTLI=OFF "
+                "CURL_ZSTD=OFF USE_LIBIDN2=OFF CURL_USE_LIBPSL=OFF CURL_USE_LIBSSH2=OFF CMAKE_USE_LIBSSH2=OFF "
+                "BUILD_LIBCURL_DOCS=OFF BUILD_MISC_DOCS=OFF ENABLE_MANUAL=OFF ENABLE_CURL_MANUAL=OFF")
+
+
+def curl_build(name):
+    """The folder of a libcurl: include/ and lib/libcurl.so."""
+    version, options = CURLS[name][:2]
+    out = f"{WORK}/curl/{name}"
+    words, build = f"{version} {CURL_OPTIONS} {options}", f"{out}/build"
+    if not os.path.exists(f"{out}/built") or open(f"{out}/built", encoding="utf-8").read() != words:
+        want("cmake")
+        source = crates.curl(f"{WORK}/curl", version)
+        print(f"interop: CMake builds libcurl in {out}", flush=True)
+        shutil.rmtree(out, ignore_errors=True)
+        os.makedirs(f"{out}/lib")
+        quiet(f"{out}/log", ["cmake", "-S", source, "-B", build, *(f"-D{word}" for word in words.split()[1:])],
+              f"libcurl {name} cannot be configured")
+        quiet(f"{out}/log", ["cmake", "--build", build, "-j2"], f"libcurl {name} does not compile")
+        shutil.copytree(f"{source}/include", f"{out}/include")
+        for library in glob.glob(f"{build}/lib/libcurl.so*"):
+            shutil.copy(library, f"{out}/lib", follow_symlinks=False)
+        shutil.rmtree(build)
+        write(f"{out}/built", words)
+    return out
+
+
+def part_curl(names):
+    """libcurl's oldest, Debian's and newest version, with several TLS libraries and resolvers: end-to-end tests, and HTTP/2,
+    TLS, proxies and slow name lookups. curl:8.22-gnutls is that build alone."""
+    deps = subprocess.run(["scripts/deps.sh", "interop"], check=False)
+    if deps.returncode != 0:
+        raise GiveUp("curl: packages are missing")
+    want("node", "tinyproxy", "cargo")
+    good, http = True, ["tests/io/test_http", "tests/agent/test_http"]
+    e2e = sorted(path[:-2] for path in glob.glob("tests/e2e/test_*.c"))
+    for name in names or CURLS:
+        _, _, whole, checks = CURLS[name]
+        version, build, words, env = name.split("-")[0], "build/asan", ["V=asan"], {}
+        if name != "debian":  # programs are compiled once a version, and then loaded with its other builds
+            first = os.path.abspath(curl_build(f"{version}-openssl"))
+            build = f"{WORK}/curl/{version}"
+            words = [f"V={version}", f"BUILD={WORK}/curl", f"FLAGS_{version}=$(FLAGS_asan) -isystem {first}/include",
+                     f"LIBS=-L{first}/lib -lcurl -Wl,-rpath,{first}/lib"]
+            env = {"LD_LIBRARY_PATH": os.path.abspath(f"{curl_build(name)}/lib")}
+        programs = [f"{build}/{path}" for path in (e2e if whole else []) + http]
+        talk = f"{build}/tests/interop/prog_curl"
+        quiet(f"{WORK}/log", [*MAKE, *words, *programs, talk], "the programs do not compile")
+        print(f"libcurl {name}", flush=True)
+        good &= run("scripts/python.sh", "scripts/run_tests.py", "--build", build, *programs, **env)
+        good &= run("scripts/python.sh", f"{FROM}/curl_checks.py", talk, f"{WORK}/curl", *checks.split(), **env)
+    return good
 
 
 PARTS = {name[5:]: part for name, part in list(globals().items()) if name.startswith("part_")}

@@ -62,6 +62,11 @@ static phi__http_kind phi__http_connect_kind(const phi__http_transfer *t) {
 }
 
 static phi__http_kind phi__http_classify(const phi__http_transfer *t) {
+    long tunnel = 0; /* HTTP status of the proxy's answer to CONNECT */
+    (void)curl_easy_getinfo(t->easy, CURLINFO_HTTP_CONNECTCODE, &tunnel);
+    if (tunnel >= 500) return phi__http_kind_of(PHI_NETWORK, "the proxy has no connection with");
+    if (tunnel >= 400)
+        return phi__http_kind_of(PHI_TLS, "the proxy refused a secure connection with");
     switch (t->result) {
     case CURLE_COULDNT_RESOLVE_HOST: return phi__http_kind_of(PHI_NOT_FOUND, "no such host:");
     case CURLE_COULDNT_RESOLVE_PROXY:

@@ -1564,6 +1564,43 @@ TEST(a_proxy_is_used_when_given) {
     teardown();
 }
 
+static const char *proxy_says;
+
+static void answer_as_proxy(loopback *server, loopback_connection *c) {
+    (void)server;
+    loopback_text(c, proxy_says);
+}
+
+static void check_refused_tunnel(const char *answer, phi_status status, const char *words) {
+    char proxy[64];
+    phi__http_desc desc = no_desc();
+    static loopback other;
+    proxy_says = answer;
+    loopback_open(&other, answer_as_proxy);
+    (void)snprintf(proxy, sizeof proxy, "http://127.0.0.1:%d", other.port);
+    desc.proxy = proxy;
+    if (!setup_with(&desc, NULL, NULL)) return;
+    t.server = other;
+    set_body(request_to(0, "POST", "https://api.invalid/v1"), "{}");
+    CHECK_EQ_INT(open_request(0), PHI_OK);
+    if (run_until_ends(1)) {
+        CHECK_EQ_INT(t.records[0].status, status);
+        CHECK(strncmp(t.records[0].words, words, strlen(words)) == 0);
+        CHECK(strstr(t.records[0].words, " https://api.invalid/v1 (") != NULL);
+    }
+    teardown();
+}
+
+TEST(a_proxy_that_refuses_the_tunnel_is_said_so) {
+    check_refused_tunnel("HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"x\"\r\n"
+                         "Content-Length: 2\r\n\r\nno",
+                         PHI_TLS, "the proxy refused a secure connection with");
+    check_refused_tunnel("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", PHI_TLS,
+                         "the proxy refused a secure connection with");
+    check_refused_tunnel("HTTP/1.1 502 Down\r\nContent-Length: 0\r\n\r\n", PHI_NETWORK,
+                         "the proxy has no connection with");
+}
+
 /* ---- TLS, with openssl's own server where there is one ---- */
 
 static pid_t spawn_tls_server(const char *dir, int port) {
@@ -1746,5 +1783,6 @@ TEST_MAIN(
     TEST_ENTRY(every_failed_allocation_of_the_set_up_is_survived),
     TEST_ENTRY(a_pinned_name_needs_no_lookup),
     TEST_ENTRY(proxy_variables_are_not_read_unless_asked), TEST_ENTRY(a_proxy_is_used_when_given),
-    TEST_ENTRY(certificates_are_verified), TEST_ENTRY(a_warm_up_loads_the_certificates_in_the_call),
+    TEST_ENTRY(a_proxy_that_refuses_the_tunnel_is_said_so), TEST_ENTRY(certificates_are_verified),
+    TEST_ENTRY(a_warm_up_loads_the_certificates_in_the_call),
     TEST_ENTRY(every_failed_allocation_of_a_warm_up_is_survived))
