@@ -415,7 +415,7 @@ def part_curl(names):
             env = {"LD_LIBRARY_PATH": os.path.abspath(f"{curl_build(name)}/lib")}
         programs = [f"{build}/{path}" for path in (e2e if whole else []) + http]
         talk = f"{build}/tests/interop/prog_curl"
-        quiet(f"{WORK}/log", [*MAKE, *words, *programs, talk], "the programs do not compile")
+        quiet(f"{WORK}/curl/log", [*MAKE, *words, *programs, talk], "the programs do not compile")
         print(f"libcurl {name}", flush=True)
         good &= run("scripts/python.sh", "scripts/run_tests.py", "--build", build, *programs, **env)
         good &= run("scripts/python.sh", f"{FROM}/curl_checks.py", talk, f"{WORK}/curl", *checks.split(), **env)

@@ -122,6 +122,10 @@ static void phi__http_own(phi__http_reason reason, phi_status status, phi_str ho
     case PHI__HTTP_REASON_LINE:
         (void)snprintf(out, size, "a header line of the answer of %.*s is too long", len, host.at);
         break;
+    case PHI__HTTP_REASON_COUNT:
+        (void)snprintf(out, size, "the answer of %.*s has more header lines than libcurl takes",
+                       len, host.at);
+        break;
     case PHI__HTTP_REASON_CODING:
         (void)snprintf(out, size,
                        "the answer of %.*s has a transfer coding that was not asked for: only "
@@ -135,7 +139,8 @@ static void phi__http_own(phi__http_reason reason, phi_status status, phi_str ho
     }
 }
 
-/* True if a header line (libcurl's limit: 100 KB) or a trailer line (4 KB) was too long. */
+/* True if a header line (libcurl's limit: 100 KB) or a trailer line (4 KB) was too long, or if there
+   were too many (5,000 in newer versions). */
 static bool phi__http_long_line(const phi__http_transfer *t) {
     if (!t->connected) return false;
     if ((int)t->result == PHI__HTTP_CURL_TOO_LARGE) return true;
@@ -158,7 +163,8 @@ static phi_status phi__http_stopped(const phi__http_transfer *t, phi__http_reaso
         return PHI_UNSUPPORTED;
     }
     if (!phi__http_long_line(t)) return PHI_OK;
-    *reason = PHI__HTTP_REASON_LINE;
+    *reason = strstr(t->error, "Too many response headers") != NULL ? PHI__HTTP_REASON_COUNT
+                                                                    : PHI__HTTP_REASON_LINE;
     return PHI_TOO_BIG;
 }
 
@@ -605,6 +611,8 @@ static long phi__http_upload_bytes(uint64_t body) {
     return (long)(part > PHI__HTTP_UPLOAD_MOST ? PHI__HTTP_UPLOAD_MOST : part);
 }
 
+/* A small body is sent from one block. Without the callback before a request, only the read
+   callback shows that curl has connected, so every body is read by it. */
 static bool phi__http_set_body(phi__http_transfer *t) {
     const phi_request *rq = t->request;
     CURL *e = t->easy;
@@ -612,7 +620,7 @@ static bool phi__http_set_body(phi__http_transfer *t) {
     bad |= curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)rq->length) != CURLE_OK;
     if (rq->length == 0) {
         bad |= curl_easy_setopt(e, CURLOPT_POSTFIELDS, "") != CURLE_OK;
-    } else if (rq->length <= PHI__HTTP_JOIN_BYTES) {
+    } else if (rq->length <= PHI__HTTP_JOIN_BYTES && t->http->prereq) {
         t->body_bytes = (size_t)rq->length;
         t->body = (char *)phi__realloc(t->http->memory, NULL, 0, t->body_bytes);
         if (t->body == NULL) return false;
@@ -1239,8 +1247,10 @@ static const char *phi__http_look(phi__http *http, const phi__http_desc *desc) {
     if (desc->enable_http2 && (info->features & CURL_VERSION_HTTP2) == 0)
         return "this libcurl was built without HTTP/2";
     http->async_dns = (info->features & CURL_VERSION_ASYNCHDNS) != 0;
-    http->prereq = info->version_num >= 0x075000u;      /* libcurl 7.80 */
-    http->quick_exit = info->version_num >= 0x075700u;  /* libcurl 7.87 */
+    /* an option needs the headers at compile time and the library at run time */
+    http->prereq = LIBCURL_VERSION_NUM >= 0x075000 && info->version_num >= 0x075000u; /* 7.80 */
+    http->quick_exit =
+        LIBCURL_VERSION_NUM >= 0x075700 && info->version_num >= 0x075700u; /* libcurl 7.87 */
     http->mask_sigpipe = info->version_num < 0x075800u; /* before 7.88, TLS uses send() */
 #if LIBCURL_VERSION_NUM >= 0x075400
     if (info->age >= CURLVERSION_TENTH && info->cainfo != NULL)
@@ -1286,6 +1296,9 @@ static bool phi__http_configure(phi__http *http, const phi__http_desc *desc) {
     bad |= curl_multi_setopt(m, CURLMOPT_TIMERDATA, http) != CURLM_OK;
     bad |= curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, (long)http->max_connections) != CURLM_OK;
     if (http->http2) bad |= curl_multi_setopt(m, CURLMOPT_MAX_CONCURRENT_STREAMS, 10L) != CURLM_OK;
+#if LIBCURL_VERSION_NUM >= 0x081400 /* an older library at run time refuses it */
+    (void)curl_multi_setopt(m, CURLMOPT_QUICK_EXIT, 1L);
+#endif
     return bad == 0 && phi__io_timer_set(http->io, &http->kick, UINT64_MAX) == PHI_OK;
 }
 

@@ -263,7 +263,7 @@ static char seen[LOOPBACK_HEAD];
 static void answer_hello(loopback *server, loopback_connection *c) {
     (void)server;
     memcpy(seen, c->head, sizeof seen);
-    loopback_answer(c, 200, "X-Request-Id: abc\r\n", "hello", 5);
+    loopback_answer(c, 200, "X-Request-Id: abc\r\n", "hello", memcmp(seen, "HEAD", 4) == 0 ? 0 : 5);
 }
 
 TEST(a_post_is_answered) {
@@ -548,21 +548,31 @@ static void check_endless(const char *start, const char *line, phi_status status
     teardown();
 }
 
+/* Of 100 bytes: libcurl 8.22 reads 5,000 lines of any length. */
+#define ENDLESS_LINE                                                                               \
+    "X-More: and more and more and more and more and more and more and more and more and more "    \
+    "and mor\r\n"
 #define TOO_MANY "the header lines of the answer of 127.0.0.1 are longer than 262144 bytes in all"
 
 TEST(header_lines_without_end_fail_at_256_kib) {
-    check_endless("HTTP/1.1 200 OK\r\n", "X-More: and more and more and more and more\r\n",
-                  PHI_TOO_BIG, TOO_MANY);
+    check_endless("HTTP/1.1 200 OK\r\n", ENDLESS_LINE, PHI_TOO_BIG, TOO_MANY);
 }
 
 TEST(interim_answers_without_end_fail_at_256_kib) {
     check_endless("HTTP/1.1 100 Continue\r\n\r\n",
-                  "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n", PHI_TOO_BIG, TOO_MANY);
+                  "HTTP/1.1 103 Early Hints\r\n" ENDLESS_LINE "\r\n", PHI_TOO_BIG, TOO_MANY);
 }
 
 TEST(trailers_without_end_fail_at_256_kib) {
     check_endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n",
-                  "X-More: and more and more and more and more\r\n", PHI_TOO_BIG, TOO_MANY);
+                  ENDLESS_LINE, PHI_TOO_BIG, TOO_MANY);
+}
+
+TEST(very_many_short_header_lines_fail) {
+    bool counts = curl_version_info(CURLVERSION_NOW)->version_num >= 0x081400;
+    check_endless("HTTP/1.1 200 OK\r\n", "X: 1\r\n", PHI_TOO_BIG,
+                  counts ? "the answer of 127.0.0.1 has more header lines than libcurl takes"
+                         : TOO_MANY);
 }
 
 TEST(a_header_line_without_end_is_not_a_lack_of_memory) {
@@ -571,6 +581,8 @@ TEST(a_header_line_without_end_is_not_a_lack_of_memory) {
 }
 
 TEST(a_trailer_without_end_is_not_a_lack_of_memory) {
+    /* Before libcurl 7.71 such a trailer has no limit: docs/limits.md. */
+    if (curl_version_info(CURLVERSION_NOW)->version_num < 0x074700) return;
     check_endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Long: ",
                   "and more and more and more and more and more ", PHI_TOO_BIG,
                   "a header line of the answer of 127.0.0.1 is too long");
@@ -885,8 +897,8 @@ TEST(a_body_that_is_cut_is_a_network_failure) {
     if (run_until_ends(1)) {
         CHECK_EQ_INT(t.records[0].status, PHI_NETWORK);
         CHECK_EQ_STR(t.records[0].body, "half");
-        check_words_at("the connection was cut, to",
-                       "transfer closed with 96 bytes remaining to read");
+        CHECK(strncmp(t.records[0].words, "the connection was cut, to http://127.0.0.1:", 44) == 0);
+        CHECK(strstr(t.records[0].words, " 96 bytes ") != NULL);
     }
     teardown();
 }
@@ -1736,7 +1748,7 @@ TEST_MAIN(
     TEST_ENTRY(a_content_coding_is_never_undone),
     TEST_ENTRY(header_lines_without_end_fail_at_256_kib),
     TEST_ENTRY(interim_answers_without_end_fail_at_256_kib),
-    TEST_ENTRY(trailers_without_end_fail_at_256_kib),
+    TEST_ENTRY(trailers_without_end_fail_at_256_kib), TEST_ENTRY(very_many_short_header_lines_fail),
     TEST_ENTRY(a_header_line_without_end_is_not_a_lack_of_memory),
     TEST_ENTRY(a_trailer_without_end_is_not_a_lack_of_memory),
     TEST_ENTRY(two_hundred_kib_of_header_lines_are_an_answer),
