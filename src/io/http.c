@@ -611,8 +611,6 @@ static long phi__http_upload_bytes(uint64_t body) {
     return (long)(part > PHI__HTTP_UPLOAD_MOST ? PHI__HTTP_UPLOAD_MOST : part);
 }
 
-/* A small body is sent from one block. Without the callback before a request, only the read
-   callback shows that curl has connected, so every body is read by it. */
 static bool phi__http_set_body(phi__http_transfer *t) {
     const phi_request *rq = t->request;
     CURL *e = t->easy;
@@ -620,7 +618,7 @@ static bool phi__http_set_body(phi__http_transfer *t) {
     bad |= curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)rq->length) != CURLE_OK;
     if (rq->length == 0) {
         bad |= curl_easy_setopt(e, CURLOPT_POSTFIELDS, "") != CURLE_OK;
-    } else if (rq->length <= PHI__HTTP_JOIN_BYTES && t->http->prereq) {
+    } else if (rq->length <= PHI__HTTP_JOIN_BYTES) {
         t->body_bytes = (size_t)rq->length;
         t->body = (char *)phi__realloc(t->http->memory, NULL, 0, t->body_bytes);
         if (t->body == NULL) return false;
@@ -1020,6 +1018,21 @@ static void phi__http_read_messages(phi__http *http) {
     }
 }
 
+/* Without the callback before a request, looks for transfers whose request has left. Searches from
+   the front after each call, because the host may have cancelled any transfer. */
+static void phi__http_find_connected(phi__http *http) {
+    phi__http_transfer *t = http->prereq ? NULL : phi__http_curl_first(&http->active);
+    while (t != NULL) {
+        curl_off_t left_us = 0;
+        bool found =
+            !t->connected && t->request != NULL &&
+            curl_easy_getinfo(t->easy, CURLINFO_PRETRANSFER_TIME_T, &left_us) == CURLE_OK &&
+            left_us > 0;
+        if (found) phi__http_connected(t);
+        t = found ? phi__http_curl_first(&http->active) : phi__http_curl_next(t);
+    }
+}
+
 /* Ends the transfers that failed outside of a callback, since only a callback can stop curl. */
 static void phi__http_read_failed(phi__http *http) {
     phi__http_transfer *next;
@@ -1141,6 +1154,7 @@ static void phi__http_pump(void *user_data) {
     for (int n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_resume(http)) != NULL; n++)
         phi__http_transfer_resume(t);
     phi__http_read_messages(http);
+    phi__http_find_connected(http);
     phi__http_read_failed(http);
     phi__http_cut_lingering(http);
     for (int n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_removal(http)) != NULL; n++)

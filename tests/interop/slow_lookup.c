@@ -7,7 +7,8 @@
 
 typedef int lookup_fn(const char *, const char *, const struct addrinfo *, struct addrinfo **);
 
-int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **out) {
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
+                struct addrinfo **out) {
     const struct timespec wait = {SLOW_MS / 1000, SLOW_MS % 1000 * 1000000};
     lookup_fn *next;
     size_t len = name != NULL ? strlen(name) : 0;

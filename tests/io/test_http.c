@@ -195,6 +195,10 @@ static bool run_until_ends(int ends) {
     return CHECK_EQ_INT(t.ends, ends);
 }
 
+static bool libcurl_before(unsigned version) {
+    return curl_version_info(CURLVERSION_NOW)->version_num < version;
+}
+
 #define RUN_UNTIL(condition)                                                                       \
     do {                                                                                           \
         uint64_t limit = now_us() + 10000000;                                                      \
@@ -569,10 +573,10 @@ TEST(trailers_without_end_fail_at_256_kib) {
 }
 
 TEST(very_many_short_header_lines_fail) {
-    bool counts = curl_version_info(CURLVERSION_NOW)->version_num >= 0x081400;
     check_endless("HTTP/1.1 200 OK\r\n", "X: 1\r\n", PHI_TOO_BIG,
-                  counts ? "the answer of 127.0.0.1 has more header lines than libcurl takes"
-                         : TOO_MANY);
+                  libcurl_before(0x081400)
+                      ? TOO_MANY
+                      : "the answer of 127.0.0.1 has more header lines than libcurl takes");
 }
 
 TEST(a_header_line_without_end_is_not_a_lack_of_memory) {
@@ -581,8 +585,10 @@ TEST(a_header_line_without_end_is_not_a_lack_of_memory) {
 }
 
 TEST(a_trailer_without_end_is_not_a_lack_of_memory) {
-    /* Before libcurl 7.71 such a trailer has no limit: docs/limits.md. */
-    if (curl_version_info(CURLVERSION_NOW)->version_num < 0x074700) return;
+    if (libcurl_before(0x074700)) {
+        test_skip("libcurl before 7.71 has no limit for such a trailer");
+        return;
+    }
     check_endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Long: ",
                   "and more and more and more and more and more ", PHI_TOO_BIG,
                   "a header line of the answer of 127.0.0.1 is too long");
@@ -746,6 +752,10 @@ TEST(a_large_body_is_read_from_its_pieces) {
 
 TEST(a_large_body_is_read_again_when_a_kept_connection_was_dead) {
     uint32_t hash;
+    if (libcurl_before(0x075800)) {
+        test_skip("libcurl 7.68 does not send again what it could not send");
+        return;
+    }
     if (!setup(answer_then_hang_up)) return;
     hash = make_upload();
     set_upload(request_here(0, "POST", "/"), 7);
@@ -1069,7 +1079,10 @@ TEST(cancel_during_a_lookup_does_not_wait) {
     step();
     before = now_us();
     cancel(0);
-    drain_removals();
+    if (t.http->quick_exit)
+        drain_removals();
+    else
+        step();
     CHECK(now_us() - before < 1000000);
     teardown();
     settle(descriptors);
@@ -1157,7 +1170,8 @@ TEST(cancel_when_connected_sends_nothing) {
     RUN_UNTIL(t.records[0].connected == 1);
     drain_removals();
     RUN_UNTIL(t.server.open == 0);
-    CHECK_EQ_INT(t.server.requests, 0);
+    /* without the callback before a request, its head has left by then */
+    CHECK_EQ_INT(t.server.requests, t.http->prereq ? 0 : 1);
     teardown();
 }
 
@@ -1685,7 +1699,9 @@ TEST(certificates_are_verified) {
         (void)snprintf(ca, sizeof ca, "%s/cert.pem", dir);
         tls_get(port, "api.invalid", NULL);
         CHECK_EQ_INT(t.records[0].status, PHI_TLS);
-        CHECK(strstr(t.records[0].words, "self") != NULL);
+        /* other TLS libraries have other words */
+        if (strncmp(curl_version_info(CURLVERSION_NOW)->ssl_version, "OpenSSL", 7) == 0)
+            CHECK(strstr(t.records[0].words, "self") != NULL);
         teardown();
         tls_get(port, "api.invalid", ca);
         CHECK_EQ_INT(t.records[0].status, PHI_OK);
