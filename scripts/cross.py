@@ -16,13 +16,13 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 sys.dont_write_bytecode = True
 import run_tests  # noqa: E402
+from crates import GiveUp, crate, curl as curl_source, quiet  # noqa: E402
 
 WORK = "build/cross"
 JOBS = int(os.environ.get("JOBS") or 2)
@@ -64,20 +64,6 @@ LEFT_OUT = {
         "eight_megabytes_pass_through_a_small_buffer", "over_the_network_pieces_arrive_whole")),
     "tests/record/test_replay": (NO_TRANSPORT, ("a_tape_is_of_one_runtime",)),
 }
-
-
-class GiveUp(Exception):
-    pass
-
-
-def quiet(log, command, words, cwd=ROOT, **env):
-    """Runs it with its output in a log; a failure says where that is."""
-    os.makedirs(os.path.dirname(log), exist_ok=True)
-    with open(log, "w", encoding="utf-8") as file:
-        done = subprocess.run(["nice", *command], cwd=cwd, stdout=file, stderr=subprocess.STDOUT,
-                              stdin=subprocess.DEVNULL, env={**os.environ, **env}, check=False)
-    if done.returncode != 0:
-        raise GiveUp(f"{words}: see {log}")
 
 
 def read(path):
@@ -150,7 +136,6 @@ def say_left_out():
 # ---- the command over musl ----
 
 M = f"{WORK}/musl"
-CRATES = {"libz-sys": "1.1.33", "psa-crypto-sys": "0.13.0", "curl-sys": "0.4.91+curl-8.22.0"}
 SMALL = "-Os -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables -fno-stack-protector -fno-pie".split()
 NULLCLAW = 678  # KB of the static program that NullClaw's page names
 # Mbed TLS for a client of TLS 1.2 over TCP.
@@ -168,24 +153,6 @@ NOT_OF_TLS = """SELF_TEST DEBUG_C VERSION_FEATURES GENPRIME SSL_SRV_C SSL_CACHE_
 NOT_OF_CURL = """ALTSVC AWS BEARER_AUTH COOKIES DIGEST_AUTH DOH FORM_API GETOPTIONS HEADERS_API HSTS IPFS KERBEROS_AUTH
     LIBCURL_OPTION MIME NEGOTIATE_AUTH NETRC PARSEDATE PROGRESS_METER SHA512_256 SHUFFLE_DNS VERBOSE_STRINGS
     WEBSOCKETS""".split()
-
-
-def crate(name):
-    """The unpacked sources of a crate, which cargo keeps."""
-    version = CRATES[name]
-    into = f"{M}/{name}-{version}"
-    if not os.path.isdir(f"{ROOT}/{into}"):
-        print(f"cross: cargo brings {name} {version}", flush=True)
-        quiet(f"{M}/cargo.log", ["cargo", "info", f"{name}@{version}"], f"no crate {name}")
-        home = os.environ.get("CARGO_HOME") or os.path.expanduser("~/.cargo")
-        found = glob.glob(f"{home}/registry/cache/*/{name}-{version}.crate")
-        if not found:
-            raise GiveUp(f"cargo has not kept {name}-{version}.crate")
-        with tarfile.open(found[0]) as file:
-            file.extractall(f"{ROOT}/{M}/part", filter="data") if hasattr(tarfile, "data_filter") else \
-                file.extractall(f"{ROOT}/{M}/part")
-        os.rename(f"{ROOT}/{M}/part/{name}-{version}", f"{ROOT}/{into}")
-    return into
 
 
 def library(name, sources, flags):
@@ -223,8 +190,8 @@ def tls_headers(vendor):
 
 
 def curl(z_source, z, tls_include, tls):
-    """libcurl by its CMake files. The crate leaves out its folder docs, which those files enter."""
-    source = f"{ROOT}/{crate('curl-sys')}/curl"
+    """libcurl by its CMake files."""
+    source = f"{ROOT}/{curl_source(M)}"
     options = {
         "CMAKE_C_COMPILER": "musl-gcc", "CMAKE_BUILD_TYPE": "None", "CMAKE_C_FLAGS": " ".join(SMALL),
         "CMAKE_EXE_LINKER_FLAGS": "-static -no-pie", "BUILD_SHARED_LIBS": "OFF",
@@ -242,17 +209,13 @@ def curl(z_source, z, tls_include, tls):
     folder, archive, mark = f"{M}/curl", f"{M}/curl/lib/libcurl.a", f"{ROOT}/{M}/curl.flags"
     if not (os.path.exists(archive) and os.path.exists(mark) and read(mark) == " ".join(command)):
         print("cross: musl-gcc compiles libcurl", flush=True)
-        for path in ("docs", "docs/examples"):
-            os.makedirs(f"{source}/{path}", exist_ok=True)
-            with open(f"{source}/{path}/CMakeLists.txt", "w", encoding="utf-8"):
-                pass
         shutil.rmtree(f"{ROOT}/{folder}", ignore_errors=True)
         os.makedirs(f"{ROOT}/{folder}")
         quiet(f"{M}/curl.cmake.log", command, "libcurl cannot be configured", cwd=f"{ROOT}/{folder}")
         quiet(f"{M}/curl.make.log", [*MAKE, "libcurl_static"], "libcurl does not compile", cwd=f"{ROOT}/{folder}")
         with open(mark, "w", encoding="utf-8") as file:
             file.write(" ".join(command))
-    return f"{crate('curl-sys')}/curl/include", archive
+    return f"{curl_source(M)}/include", archive
 
 
 def parts_of(map_path):
@@ -272,7 +235,7 @@ def parts_of(map_path):
 
 def command():
     """Builds the command, and returns its path."""
-    z_source, vendor = f"{crate('libz-sys')}/src/zlib", f"{crate('psa-crypto-sys')}/vendor"
+    z_source, vendor = f"{crate(M, 'libz-sys', '1.1.33')}/src/zlib", f"{crate(M, 'psa-crypto-sys', '0.13.0')}/vendor"
     tls_include = tls_headers(vendor)
     z = library("z", sorted(glob.glob(f"{z_source}/*.c", root_dir=ROOT)), ["-DHAVE_UNISTD_H", "-DHAVE_STDARG_H"])
     tls = library("mbedtls", sorted(glob.glob(f"{vendor}/library/*.c", root_dir=ROOT)),

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Looks for what the named groups need (demo test check coverage bench fuzz windows cross site packages town), by
-# looking at the tools and headers themselves. All there: silent, and no package manager is called. Else one line says what is missing and
-# what installs it: apt-get or brew; pip, into build/venv, for Python modules where that is not apt-get.
+# Looks for what the named groups need (demo test check coverage bench fuzz windows cross site packages town interop), by
+# looking at the tools and headers themselves. All there: silent, and no package manager is called. Else one line says
+# what is missing and what installs it: apt-get or brew; pip, into build/venv, for Python modules where that is not apt-get.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -163,6 +163,23 @@ needs_packages() {
 needs_town() {
     need libsdl2-dev sdl2 have sdl2-config
     if linux; then need xvfb xvfb have Xvfb; fi
+}
+# For the part curl. Others bring their packages themselves.
+needs_interop() {
+    needs_demo
+    need cmake cmake have cmake
+    need cargo rust have cargo
+    need libssl-dev openssl header openssl/ssl.h
+    need libgnutls28-dev gnutls header gnutls/gnutls.h
+    need libmbedtls-dev mbedtls header mbedtls/ssl.h
+    need libnghttp2-dev libnghttp2 header nghttp2/nghttp2.h
+    need libc-ares-dev c-ares header ares.h
+    need zlib1g-dev zlib header zlib.h
+    need openssl openssl have openssl
+    need tinyproxy tinyproxy have tinyproxy
+    need curl curl have curl
+    need util-linux util-linux have unshare
+    need iproute2 iproute2mac have ip
 }
 needs_bench() {
     need g++ gcc have g++

@@ -8,6 +8,7 @@ with the sanitizers and runs its checks, a line each. A part that cannot be inst
 same; exit code 1 where a check failed or a part did not run. The words of package managers may name a registry: they stay
 in logs. Python 3.11 or later; INTEROP_PYTHON names another for the packages; LLAMA=1 builds llama.cpp's server, too."""
 import filecmp
+import glob
 import os
 import re
 import shutil
@@ -15,6 +16,11 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+sys.dont_write_bytecode = True
+import crates  # noqa: E402
+from crates import GiveUp, quiet  # noqa: E402
+
 WORK = "build/interop"
 FROM = "tests/interop"
 ASAN = "build/asan/tests/interop/"
@@ -22,23 +28,10 @@ MAKE = [os.environ.get("MAKE") or "make", "--no-print-directory"]
 PYTHONS = os.environ.get("INTEROP_PYTHON", "python3.11 python3.12 python3.13 python3").split()
 
 
-class GiveUp(Exception):
-    pass
-
-
 def want(*tools):
     for tool in tools:
         if shutil.which(tool) is None:
             raise GiveUp(f"there is no {tool}")
-
-
-def quiet(log, command, words, cwd=ROOT, **env):
-    """Runs it with its output in a log; a failure says where that is."""
-    with open(log, "w", encoding="utf-8") as file:
-        done = subprocess.run(command, cwd=cwd, stdout=file, stderr=subprocess.STDOUT, env={**os.environ, **env},
-                              check=False)
-    if done.returncode != 0:
-        raise GiveUp(f"{words}: see {log}")
 
 
 def run(*command, cwd=ROOT, **env):
@@ -360,6 +353,73 @@ def part_trace(_):
     good &= run("node", "page.mjs", "pages", cwd=work, TMPDIR=f"{ROOT}/{work}/tmp")
     reader = go(f"{work}/go", source, "otlp.go", "otlp")
     return run(f"{ROOT}/{reader}", "story.json", "content.json", "hostile.json", "odd.json", cwd=f"{work}/pages") and good
+
+
+# Builds of libcurl: version and TLS or resolver -> the crate of curl-sys, CMake's words for it, whether the end-to-end
+# tests run with it, and the checks of curl_checks.py. Debian's own is not built.
+CURLS = {
+    "7.68-openssl": ("0.4.26", "CMAKE_USE_OPENSSL=ON", True, "http2 tls proxy threads"),
+    "7.68-mbedtls": ("0.4.26", "CMAKE_USE_OPENSSL=OFF CMAKE_USE_MBEDTLS=ON", False, "http2 tls proxy"),
+    "debian": ("", "", True, "http2 tls proxy threads"),
+    "8.22-openssl": (crates.CURL, "CURL_USE_OPENSSL=ON", True, "http2 tls proxy threads"),
+    "8.22-gnutls": (crates.CURL, "CURL_USE_OPENSSL=OFF CURL_USE_GNUTLS=ON", False, "http2 tls proxy"),
+    "8.22-cares": (crates.CURL, "CURL_USE_OPENSSL=ON ENABLE_ARES=ON", False, "cares"),
+}
+CURL_OPTIONS = ("CMAKE_BUILD_TYPE=Release HTTP_ONLY=ON USE_NGHTTP2=ON BUILD_CURL_EXE=OFF BUILD_TESTING=OFF CURL_BROTLI=OFF "
+                "CURL_ZSTD=OFF USE_LIBIDN2=OFF CURL_USE_LIBPSL=OFF CURL_USE_LIBSSH2=OFF CMAKE_USE_LIBSSH2=OFF "
+                "BUILD_LIBCURL_DOCS=OFF BUILD_MISC_DOCS=OFF ENABLE_MANUAL=OFF ENABLE_CURL_MANUAL=OFF")
+
+
+def curl_build(name):
+    """The folder of a libcurl: include/ and lib/libcurl.so."""
+    version, options = CURLS[name][:2]
+    out = f"{WORK}/curl/{name}"
+    words, build = f"{version} {CURL_OPTIONS} {options}", f"{out}/build"
+    if not os.path.exists(f"{out}/built") or open(f"{out}/built", encoding="utf-8").read() != words:
+        want("cmake")
+        source = crates.curl(f"{WORK}/curl", version)
+        print(f"interop: CMake builds libcurl in {out}", flush=True)
+        shutil.rmtree(out, ignore_errors=True)
+        os.makedirs(f"{out}/lib")
+        quiet(f"{out}/log", ["cmake", "-S", source, "-B", build, *(f"-D{word}" for word in words.split()[1:])],
+              f"libcurl {name} cannot be configured")
+        quiet(f"{out}/log", ["cmake", "--build", build, "-j2"], f"libcurl {name} does not compile")
+        shutil.copytree(f"{source}/include", f"{out}/include")
+        for library in glob.glob(f"{build}/lib/libcurl.so*"):
+            shutil.copy(library, f"{out}/lib", follow_symlinks=False)
+        shutil.rmtree(build)
+        write(f"{out}/built", words)
+    return out
+
+
+def part_curl(names):
+    """libcurl's oldest, Debian's and newest version, with several TLS libraries and resolvers: end-to-end tests, and HTTP/2,
+    TLS, proxies and slow name lookups. curl:8.22-gnutls is that build alone."""
+    deps = subprocess.run(["scripts/deps.sh", "interop"], check=False)
+    if deps.returncode != 0:
+        raise GiveUp("curl: packages are missing")
+    want("node", "tinyproxy", "cargo")
+    good, http = True, ["tests/io/test_http", "tests/agent/test_http"]
+    e2e = sorted(path[:-2] for path in glob.glob("tests/e2e/test_*.c"))
+    for name in names or CURLS:
+        _, _, whole, checks = CURLS[name]
+        version, build, words, env = name.split("-")[0], "build/asan", ["V=asan"], {}
+        if name != "debian":
+            # The tests, and what of phi includes curl.h, are compiled once a version, and loaded with its other builds, too.
+            make("build/asan/libphi.a")
+            first = os.path.abspath(curl_build(f"{version}-openssl"))
+            build = f"{WORK}/curl/{version}"
+            words = [f"V={version}", f"BUILD={WORK}/curl", f"FLAGS_{version}=$(FLAGS_asan) -isystem {first}/include",
+                     "SRC=" + " ".join(glob.glob("src/io/http*.c")), "LIBRARY=$(SRC_OBJ)", "BESIDE=build/asan/libphi.a",
+                     f"LIBS=-L{first}/lib -lcurl -Wl,-rpath,{first}/lib"]
+            env = {"LD_LIBRARY_PATH": os.path.abspath(f"{curl_build(name)}/lib")}
+        programs = [f"{build}/{path}" for path in (e2e if whole else []) + http]
+        talk = f"{build}/tests/interop/prog_curl"
+        quiet(f"{WORK}/curl/log", [*MAKE, *words, *programs, talk], "the programs do not compile")
+        print(f"libcurl {name}", flush=True)
+        good &= run("scripts/python.sh", "scripts/run_tests.py", "--build", build, *programs, **env)
+        good &= run("scripts/python.sh", f"{FROM}/curl_checks.py", talk, f"{WORK}/curl", *checks.split(), **env)
+    return good
 
 
 PARTS = {name[5:]: part for name, part in list(globals().items()) if name.startswith("part_")}

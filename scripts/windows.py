@@ -34,9 +34,9 @@ sys.path.insert(0, os.path.join(ROOT, "scripts"))
 sys.dont_write_bytecode = True
 import run_tests  # noqa: E402
 import windows_user  # noqa: E402
+from crates import CURL, GiveUp, curl as curl_source, quiet  # noqa: E402
 
 WORK = "build/windows"
-CRATE = "0.4.91"  # of curl-sys: curl 8.22
 TRIPLES = {64: "x86_64-w64-mingw32", 32: "i686-w64-mingw32"}
 PROCESSORS = {64: "x86_64", 32: "x86"}
 JOBS = min(2, os.cpu_count() or 2)
@@ -62,19 +62,6 @@ CURL_OFF = ("BUILD_CURL_EXE BUILD_SHARED_LIBS BUILD_LIBCURL_DOCS BUILD_MISC_DOCS
 CURL_ON = "BUILD_STATIC_LIBS CURL_DISABLE_INSTALL HTTP_ONLY CURL_USE_SCHANNEL ENABLE_THREADED_RESOLVER".split()
 
 
-class GiveUp(Exception):
-    pass
-
-
-def quiet(log, command, words, cwd=ROOT, **env):
-    """Runs it with its output in a log; a failure says where that is."""
-    with open(os.path.join(ROOT, log), "w", encoding="utf-8") as file:
-        done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
-                              env={**os.environ, **env}, check=False)
-    if done.returncode != 0:
-        raise GiveUp(f"{words}: see {log}")
-
-
 def write(path, text):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
@@ -89,30 +76,12 @@ def read(path):
 
 # ---- libcurl ----
 
-def curl_source():
-    """The folder of libcurl's sources, out of the crate."""
-    scratch = f"{WORK}/fetch"
-    if read(f"{scratch}/version") != CRATE:
-        print(f"windows: cargo fetches libcurl's sources into {scratch}")
-        shutil.rmtree(scratch, ignore_errors=True)
-        os.makedirs(scratch)
-        write(f"{scratch}/lib.rs", "")
-        write(f"{scratch}/Cargo.toml", '[package]\nname = "fetch"\nversion = "0.1.0"\nedition = "2021"\n[lib]\npath = "lib.rs"\n'
-              f'[dependencies]\ncurl-sys = {{ version = "={CRATE}", default-features = false }}\n[workspace]\n')
-        quiet(f"{WORK}/log_fetch", ["cargo", "vendor", "-q", "vendor"], "the crate curl-sys could not be fetched", cwd=scratch)
-        # The crate leaves out a folder that CMake asks for.
-        os.makedirs(f"{scratch}/vendor/curl-sys/curl/docs", exist_ok=True)
-        write(f"{scratch}/vendor/curl-sys/curl/docs/CMakeLists.txt", "")
-        write(f"{scratch}/version", CRATE)
-    return f"{scratch}/vendor/curl-sys/curl"
-
-
 def curl(bits):
     """The folder of libcurl for so many bits."""
     triple, out, build, log = TRIPLES[bits], f"{WORK}/curl-{bits}", f"{WORK}/curl-build-{bits}", f"{WORK}/log_curl_{bits}"
-    if read(f"{out}/version") == CRATE:
+    if read(f"{out}/version") == CURL:
         return out
-    source = curl_source()
+    source = curl_source(f"{WORK}/fetch")
     print(f"windows: CMake builds libcurl for {bits} bits in {out}")
     for folder in (out, build):
         shutil.rmtree(folder, ignore_errors=True)
@@ -125,7 +94,7 @@ def curl(bits):
     os.mkdir(f"{out}/lib")
     shutil.copy(f"{build}/lib/libcurl.a", f"{out}/lib")
     shutil.rmtree(build)
-    write(f"{out}/version", CRATE)
+    write(f"{out}/version", CURL)
     return out
 
 

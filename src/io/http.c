@@ -62,6 +62,11 @@ static phi__http_kind phi__http_connect_kind(const phi__http_transfer *t) {
 }
 
 static phi__http_kind phi__http_classify(const phi__http_transfer *t) {
+    long tunnel = 0; /* HTTP status of the proxy's answer to CONNECT */
+    (void)curl_easy_getinfo(t->easy, CURLINFO_HTTP_CONNECTCODE, &tunnel);
+    if (tunnel >= 500) return phi__http_kind_of(PHI_NETWORK, "the proxy has no connection with");
+    if (tunnel >= 400)
+        return phi__http_kind_of(PHI_TLS, "the proxy refused a secure connection with");
     switch (t->result) {
     case CURLE_COULDNT_RESOLVE_HOST: return phi__http_kind_of(PHI_NOT_FOUND, "no such host:");
     case CURLE_COULDNT_RESOLVE_PROXY:
@@ -117,6 +122,10 @@ static void phi__http_own(phi__http_reason reason, phi_status status, phi_str ho
     case PHI__HTTP_REASON_LINE:
         (void)snprintf(out, size, "a header line of the answer of %.*s is too long", len, host.at);
         break;
+    case PHI__HTTP_REASON_COUNT:
+        (void)snprintf(out, size, "the answer of %.*s has more header lines than libcurl takes",
+                       len, host.at);
+        break;
     case PHI__HTTP_REASON_CODING:
         (void)snprintf(out, size,
                        "the answer of %.*s has a transfer coding that was not asked for: only "
@@ -130,7 +139,8 @@ static void phi__http_own(phi__http_reason reason, phi_status status, phi_str ho
     }
 }
 
-/* True if a header line (libcurl's limit: 100 KB) or a trailer line (4 KB) was too long. */
+/* True if a header line (libcurl's limit: 100 KB) or a trailer line (4 KB) was too long, or if there
+   were too many (5,000 in newer versions). */
 static bool phi__http_long_line(const phi__http_transfer *t) {
     if (!t->connected) return false;
     if ((int)t->result == PHI__HTTP_CURL_TOO_LARGE) return true;
@@ -153,7 +163,8 @@ static phi_status phi__http_stopped(const phi__http_transfer *t, phi__http_reaso
         return PHI_UNSUPPORTED;
     }
     if (!phi__http_long_line(t)) return PHI_OK;
-    *reason = PHI__HTTP_REASON_LINE;
+    *reason = strstr(t->error, "Too many response headers") != NULL ? PHI__HTTP_REASON_COUNT
+                                                                    : PHI__HTTP_REASON_LINE;
     return PHI_TOO_BIG;
 }
 
@@ -1009,6 +1020,21 @@ static void phi__http_read_messages(phi__http *http) {
     }
 }
 
+/* Without the callback before a request, looks for transfers whose request has left. Searches from
+   the front after each call, because the host may have cancelled any transfer. */
+static void phi__http_find_connected(phi__http *http) {
+    phi__http_transfer *t = http->prereq ? NULL : phi__http_curl_first(&http->active);
+    while (t != NULL) {
+        curl_off_t left_us = 0;
+        bool found =
+            !t->connected && t->request != NULL &&
+            curl_easy_getinfo(t->easy, CURLINFO_PRETRANSFER_TIME_T, &left_us) == CURLE_OK &&
+            left_us > 0;
+        if (found) phi__http_connected(t);
+        t = found ? phi__http_curl_first(&http->active) : phi__http_curl_next(t);
+    }
+}
+
 /* Ends the transfers that failed outside of a callback, since only a callback can stop curl. */
 static void phi__http_read_failed(phi__http *http) {
     phi__http_transfer *next;
@@ -1130,6 +1156,7 @@ static void phi__http_pump(void *user_data) {
     for (int n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_resume(http)) != NULL; n++)
         phi__http_transfer_resume(t);
     phi__http_read_messages(http);
+    phi__http_find_connected(http);
     phi__http_read_failed(http);
     phi__http_cut_lingering(http);
     for (int n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_removal(http)) != NULL; n++)
@@ -1236,8 +1263,10 @@ static const char *phi__http_look(phi__http *http, const phi__http_desc *desc) {
     if (desc->enable_http2 && (info->features & CURL_VERSION_HTTP2) == 0)
         return "this libcurl was built without HTTP/2";
     http->async_dns = (info->features & CURL_VERSION_ASYNCHDNS) != 0;
-    http->prereq = info->version_num >= 0x075000u;      /* libcurl 7.80 */
-    http->quick_exit = info->version_num >= 0x075700u;  /* libcurl 7.87 */
+    /* an option needs the headers at compile time and the library at run time */
+    http->prereq = LIBCURL_VERSION_NUM >= 0x075000 && info->version_num >= 0x075000u; /* 7.80 */
+    http->quick_exit =
+        LIBCURL_VERSION_NUM >= 0x075700 && info->version_num >= 0x075700u; /* libcurl 7.87 */
     http->mask_sigpipe = info->version_num < 0x075800u; /* before 7.88, TLS uses send() */
 #if LIBCURL_VERSION_NUM >= 0x075400
     if (info->age >= CURLVERSION_TENTH && info->cainfo != NULL)
@@ -1283,6 +1312,9 @@ static bool phi__http_configure(phi__http *http, const phi__http_desc *desc) {
     bad |= curl_multi_setopt(m, CURLMOPT_TIMERDATA, http) != CURLM_OK;
     bad |= curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, (long)http->max_connections) != CURLM_OK;
     if (http->http2) bad |= curl_multi_setopt(m, CURLMOPT_MAX_CONCURRENT_STREAMS, 10L) != CURLM_OK;
+#if LIBCURL_VERSION_NUM >= 0x081400 /* an older library at run time refuses it */
+    (void)curl_multi_setopt(m, CURLMOPT_QUICK_EXIT, 1L);
+#endif
     return bad == 0 && phi__io_timer_set(http->io, &http->kick, UINT64_MAX) == PHI_OK;
 }
 

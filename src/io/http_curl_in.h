@@ -32,6 +32,7 @@ typedef enum phi__http_reason {
     PHI__HTTP_REASON_OVERFLOW, /* HTTP/2: too many bytes wait for the receiver */
     PHI__HTTP_REASON_HEADERS,  /* too many bytes of header lines */
     PHI__HTTP_REASON_LINE,     /* a header line exceeds libcurl's own limits */
+    PHI__HTTP_REASON_COUNT,    /* more header lines than libcurl's own limit */
     PHI__HTTP_REASON_CODING    /* a transfer coding that phi does not accept */
 } phi__http_reason;
 

@@ -452,7 +452,8 @@ static void phi__fault_read(phi__fault *f, phi_arena *arena, phi_str body) {
 
 static phi_failure_kind phi__fault_kind(const phi__fault *f, const phi_model *model) {
     bool client = f->status == 0 || (f->status >= 400 && f->status < 500);
-    if (f->status == 401 || f->status == 403 || f->bad_key) return PHI_FAILURE_AUTH;
+    if (f->status == 401 || f->status == 403 || f->status == 407 || f->bad_key)
+        return PHI_FAILURE_AUTH;
     if (f->status == 402) return PHI_FAILURE_QUOTA;
     if (client && phi__fault_any(f, phi__fault_quotas)) return PHI_FAILURE_QUOTA;
     if (f->status == 429 && phi__str_is(f->code, "1308"))

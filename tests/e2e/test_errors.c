@@ -297,6 +297,7 @@ TEST(a_400_is_an_invalid_request) { trouble_at(__func__, "/m/status=400/s/hello"
 TEST(a_401_is_an_auth_error) { trouble_at(__func__, "/m/status=401/s/hello"); }
 TEST(a_402_is_a_quota_error) { trouble_at(__func__, "/m/status=402/s/hello"); }
 TEST(a_403_is_an_auth_error) { trouble_at(__func__, "/m/status=403/s/hello"); }
+TEST(a_407_is_an_auth_error) { trouble_at(__func__, "/m/status=407/s/hello"); }
 TEST(a_404_is_an_invalid_request) { trouble_at(__func__, "/m/status=404/s/hello"); }
 TEST(a_413_is_an_overflow) { trouble_at(__func__, "/m/status=413/s/hello"); }
 TEST(a_413_before_the_body_was_read_is_an_overflow) { trouble_at(__func__, "/m/early/s/hello"); }
@@ -755,8 +756,8 @@ MOCK_MAIN(
     TEST_ENTRY(a_connection_closed_without_an_answer_is_said_so),
     TEST_ENTRY(a_400_is_an_invalid_request), TEST_ENTRY(a_401_is_an_auth_error),
     TEST_ENTRY(a_402_is_a_quota_error), TEST_ENTRY(a_403_is_an_auth_error),
-    TEST_ENTRY(a_404_is_an_invalid_request), TEST_ENTRY(a_413_is_an_overflow),
-    TEST_ENTRY(a_413_before_the_body_was_read_is_an_overflow),
+    TEST_ENTRY(a_407_is_an_auth_error), TEST_ENTRY(a_404_is_an_invalid_request),
+    TEST_ENTRY(a_413_is_an_overflow), TEST_ENTRY(a_413_before_the_body_was_read_is_an_overflow),
     TEST_ENTRY(a_prompt_too_long_for_the_model_is_an_overflow),
     TEST_ENTRY(a_429_without_a_delay_is_rate_limited),
     TEST_ENTRY(a_429_with_retry_after_carries_the_delay),

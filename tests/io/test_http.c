@@ -195,6 +195,10 @@ static bool run_until_ends(int ends) {
     return CHECK_EQ_INT(t.ends, ends);
 }
 
+static bool libcurl_before(unsigned version) {
+    return curl_version_info(CURLVERSION_NOW)->version_num < version;
+}
+
 #define RUN_UNTIL(condition)                                                                       \
     do {                                                                                           \
         uint64_t limit = now_us() + 10000000;                                                      \
@@ -263,7 +267,7 @@ static char seen[LOOPBACK_HEAD];
 static void answer_hello(loopback *server, loopback_connection *c) {
     (void)server;
     memcpy(seen, c->head, sizeof seen);
-    loopback_answer(c, 200, "X-Request-Id: abc\r\n", "hello", 5);
+    loopback_answer(c, 200, "X-Request-Id: abc\r\n", "hello", memcmp(seen, "HEAD", 4) == 0 ? 0 : 5);
 }
 
 TEST(a_post_is_answered) {
@@ -548,21 +552,31 @@ static void check_endless(const char *start, const char *line, phi_status status
     teardown();
 }
 
+/* Of 100 bytes: libcurl 8.22 reads 5,000 lines of any length. */
+#define ENDLESS_LINE                                                                               \
+    "X-More: and more and more and more and more and more and more and more and more and more "    \
+    "and mor\r\n"
 #define TOO_MANY "the header lines of the answer of 127.0.0.1 are longer than 262144 bytes in all"
 
 TEST(header_lines_without_end_fail_at_256_kib) {
-    check_endless("HTTP/1.1 200 OK\r\n", "X-More: and more and more and more and more\r\n",
-                  PHI_TOO_BIG, TOO_MANY);
+    check_endless("HTTP/1.1 200 OK\r\n", ENDLESS_LINE, PHI_TOO_BIG, TOO_MANY);
 }
 
 TEST(interim_answers_without_end_fail_at_256_kib) {
     check_endless("HTTP/1.1 100 Continue\r\n\r\n",
-                  "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n", PHI_TOO_BIG, TOO_MANY);
+                  "HTTP/1.1 103 Early Hints\r\n" ENDLESS_LINE "\r\n", PHI_TOO_BIG, TOO_MANY);
 }
 
 TEST(trailers_without_end_fail_at_256_kib) {
     check_endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n",
-                  "X-More: and more and more and more and more\r\n", PHI_TOO_BIG, TOO_MANY);
+                  ENDLESS_LINE, PHI_TOO_BIG, TOO_MANY);
+}
+
+TEST(very_many_short_header_lines_fail) {
+    check_endless("HTTP/1.1 200 OK\r\n", "X: 1\r\n", PHI_TOO_BIG,
+                  libcurl_before(0x081400)
+                      ? TOO_MANY
+                      : "the answer of 127.0.0.1 has more header lines than libcurl takes");
 }
 
 TEST(a_header_line_without_end_is_not_a_lack_of_memory) {
@@ -571,6 +585,10 @@ TEST(a_header_line_without_end_is_not_a_lack_of_memory) {
 }
 
 TEST(a_trailer_without_end_is_not_a_lack_of_memory) {
+    if (libcurl_before(0x074700)) {
+        test_skip("libcurl before 7.71 has no limit for such a trailer");
+        return;
+    }
     check_endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Long: ",
                   "and more and more and more and more and more ", PHI_TOO_BIG,
                   "a header line of the answer of 127.0.0.1 is too long");
@@ -734,6 +752,10 @@ TEST(a_large_body_is_read_from_its_pieces) {
 
 TEST(a_large_body_is_read_again_when_a_kept_connection_was_dead) {
     uint32_t hash;
+    if (libcurl_before(0x075800)) {
+        test_skip("libcurl 7.68 does not send again what it could not send");
+        return;
+    }
     if (!setup(answer_then_hang_up)) return;
     hash = make_upload();
     set_upload(request_here(0, "POST", "/"), 7);
@@ -885,8 +907,8 @@ TEST(a_body_that_is_cut_is_a_network_failure) {
     if (run_until_ends(1)) {
         CHECK_EQ_INT(t.records[0].status, PHI_NETWORK);
         CHECK_EQ_STR(t.records[0].body, "half");
-        check_words_at("the connection was cut, to",
-                       "transfer closed with 96 bytes remaining to read");
+        CHECK(strncmp(t.records[0].words, "the connection was cut, to http://127.0.0.1:", 44) == 0);
+        CHECK(strstr(t.records[0].words, " 96 bytes ") != NULL);
     }
     teardown();
 }
@@ -1057,7 +1079,10 @@ TEST(cancel_during_a_lookup_does_not_wait) {
     step();
     before = now_us();
     cancel(0);
-    drain_removals();
+    if (t.http->quick_exit)
+        drain_removals();
+    else
+        step();
     CHECK(now_us() - before < 1000000);
     teardown();
     settle(descriptors);
@@ -1145,7 +1170,8 @@ TEST(cancel_when_connected_sends_nothing) {
     RUN_UNTIL(t.records[0].connected == 1);
     drain_removals();
     RUN_UNTIL(t.server.open == 0);
-    CHECK_EQ_INT(t.server.requests, 0);
+    /* without the callback before a request, its head has left by then */
+    CHECK_EQ_INT(t.server.requests, t.http->prereq ? 0 : 1);
     teardown();
 }
 
@@ -1564,6 +1590,43 @@ TEST(a_proxy_is_used_when_given) {
     teardown();
 }
 
+static const char *proxy_says;
+
+static void answer_as_proxy(loopback *server, loopback_connection *c) {
+    (void)server;
+    loopback_text(c, proxy_says);
+}
+
+static void check_refused_tunnel(const char *answer, phi_status status, const char *words) {
+    char proxy[64];
+    phi__http_desc desc = no_desc();
+    static loopback other;
+    proxy_says = answer;
+    loopback_open(&other, answer_as_proxy);
+    (void)snprintf(proxy, sizeof proxy, "http://127.0.0.1:%d", other.port);
+    desc.proxy = proxy;
+    if (!setup_with(&desc, NULL, NULL)) return;
+    t.server = other;
+    set_body(request_to(0, "POST", "https://api.invalid/v1"), "{}");
+    CHECK_EQ_INT(open_request(0), PHI_OK);
+    if (run_until_ends(1)) {
+        CHECK_EQ_INT(t.records[0].status, status);
+        CHECK(strncmp(t.records[0].words, words, strlen(words)) == 0);
+        CHECK(strstr(t.records[0].words, " https://api.invalid/v1 (") != NULL);
+    }
+    teardown();
+}
+
+TEST(a_proxy_that_refuses_the_tunnel_is_said_so) {
+    check_refused_tunnel("HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"x\"\r\n"
+                         "Content-Length: 2\r\n\r\nno",
+                         PHI_TLS, "the proxy refused a secure connection with");
+    check_refused_tunnel("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", PHI_TLS,
+                         "the proxy refused a secure connection with");
+    check_refused_tunnel("HTTP/1.1 502 Down\r\nContent-Length: 0\r\n\r\n", PHI_NETWORK,
+                         "the proxy has no connection with");
+}
+
 /* ---- TLS, with openssl's own server where there is one ---- */
 
 static pid_t spawn_tls_server(const char *dir, int port) {
@@ -1636,7 +1699,9 @@ TEST(certificates_are_verified) {
         (void)snprintf(ca, sizeof ca, "%s/cert.pem", dir);
         tls_get(port, "api.invalid", NULL);
         CHECK_EQ_INT(t.records[0].status, PHI_TLS);
-        CHECK(strstr(t.records[0].words, "self") != NULL);
+        /* other TLS libraries have other words */
+        if (strncmp(curl_version_info(CURLVERSION_NOW)->ssl_version, "OpenSSL", 7) == 0)
+            CHECK(strstr(t.records[0].words, "self") != NULL);
         teardown();
         tls_get(port, "api.invalid", ca);
         CHECK_EQ_INT(t.records[0].status, PHI_OK);
@@ -1699,7 +1764,7 @@ TEST_MAIN(
     TEST_ENTRY(a_content_coding_is_never_undone),
     TEST_ENTRY(header_lines_without_end_fail_at_256_kib),
     TEST_ENTRY(interim_answers_without_end_fail_at_256_kib),
-    TEST_ENTRY(trailers_without_end_fail_at_256_kib),
+    TEST_ENTRY(trailers_without_end_fail_at_256_kib), TEST_ENTRY(very_many_short_header_lines_fail),
     TEST_ENTRY(a_header_line_without_end_is_not_a_lack_of_memory),
     TEST_ENTRY(a_trailer_without_end_is_not_a_lack_of_memory),
     TEST_ENTRY(two_hundred_kib_of_header_lines_are_an_answer),
@@ -1746,5 +1811,6 @@ TEST_MAIN(
     TEST_ENTRY(every_failed_allocation_of_the_set_up_is_survived),
     TEST_ENTRY(a_pinned_name_needs_no_lookup),
     TEST_ENTRY(proxy_variables_are_not_read_unless_asked), TEST_ENTRY(a_proxy_is_used_when_given),
-    TEST_ENTRY(certificates_are_verified), TEST_ENTRY(a_warm_up_loads_the_certificates_in_the_call),
+    TEST_ENTRY(a_proxy_that_refuses_the_tunnel_is_said_so), TEST_ENTRY(certificates_are_verified),
+    TEST_ENTRY(a_warm_up_loads_the_certificates_in_the_call),
     TEST_ENTRY(every_failed_allocation_of_a_warm_up_is_survived))
