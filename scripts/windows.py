@@ -35,6 +35,7 @@ WORK = "build/windows"
 CRATE = "0.4.91"  # of curl-sys: curl 8.22
 TRIPLES = {64: "x86_64-w64-mingw32", 32: "i686-w64-mingw32"}
 PROCESSORS = {64: "x86_64", 32: "x86"}
+PYTHON = os.path.join(ROOT, os.environ.get("PYTHON") or sys.executable)
 JOBS = min(2, os.cpu_count() or 2)
 SECONDS = 600       # for one program: each call of Wine costs a millisecond
 SECONDS_LEFT = 30    # for one that is left out
@@ -214,20 +215,19 @@ class Launcher:
 
     @staticmethod
     def words(connection, data):
-        """(a list of words, the bytes after it); Z: is the root of this repository."""
+        """(a list of words, the bytes after it). Z: is the root of this repository, and its python.exe is python."""
         while b"\0\0" not in data:
             got = connection.recv(1 << 16)
             if not got:
                 return [], b""
             data += got
         head, rest = data.split(b"\0\0", 1)
-        words = head.decode("utf-8", "surrogateescape").split("\0")
-        return ["" if w == "@empty" else re.sub(r"\b[Zz]:(?=[/\\])", lambda _: ROOT, w) for w in words], rest
+        head = re.sub(r"\b[Zz]:(?=[/\\])", lambda _: ROOT, head.decode("utf-8", "surrogateescape"))
+        head = re.sub(rf"{re.escape(ROOT)}/{WORK}/bridges-\d\d/python\.exe", lambda _: PYTHON, head)
+        return ["" if w == "@empty" else w for w in head.split("\0")], rest
 
     @staticmethod
     def run(words, connection, rest):
-        if words[0].endswith("/python.exe"):
-            words[0] = os.path.join(ROOT, os.environ.get("PYTHON") or sys.executable)
         with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               start_new_session=True) as program:
             answer = threading.Thread(target=Launcher.answer, args=(program, connection), daemon=True)
@@ -268,7 +268,7 @@ class Bridge:
     def __init__(self, words, variables, connection, rest):
         folder, name, *arguments = words
         name = name.lower().removesuffix(".exe")
-        path = os.path.join(ROOT, os.environ.get("PYTHON") or sys.executable) if name == "python" else "/bin/" + name
+        path = PYTHON if name == "python" else "/bin/" + name
         given = dict(v.split("=", 1) for v in variables if "=" in v)
         env = {**{k: os.environ[k] for k in ("HOME",) if k in os.environ},
                **{k: v for k, v in given.items() if k.upper() not in ("PATH", "PWD", "TEMP", "TMP")},

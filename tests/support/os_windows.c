@@ -249,6 +249,14 @@ static int os__none(void) {
 int fork(void) { return os__none(); }
 unsigned geteuid(void) { return 1000; }
 int pause(void) { return os__none(); }
+
+char *realpath(const char *path, char *out) {
+    char *at = _fullpath(out, path, 4096);
+    for (; at != NULL && *at != '\0'; at++)
+        if (*at == '\\') *at = '/';
+    return at != NULL ? out : NULL;
+}
+
 int pipe(int *fds) { return _pipe(fds, 1 << 16, _O_BINARY); }
 
 int linkat(int from_dir, const char *from, int to_dir, const char *to, int flags) {

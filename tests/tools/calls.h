@@ -207,6 +207,13 @@ static const char *calls_path(const calls *c, const char *name) {
     return path;
 }
 
+/* Gives a file another name. */
+static inline bool calls_link(const calls *c, const char *from, const char *to) {
+    char path[1024];
+    (void)snprintf(path, sizeof path, "%s/%s", c->dir, from);
+    return link(path, calls_path(c, to)) == 0;
+}
+
 static void calls_put_bytes(const calls *c, const char *name, const char *bytes, size_t n) {
     FILE *f = fopen(calls_path(c, name), "wb");
     if (!CHECK(f != NULL)) return;

@@ -3,6 +3,7 @@
 #include "calls.h"
 #include "loop/events.h"
 #include "agent/agent_history.h"
+#include "support/os.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -30,6 +31,30 @@ static void close_work(calls *c) {
     calls_close(c);
 }
 
+#if defined(_WIN32)
+/* A program outside of Wine, which renames a link's target in place of the link. */
+static int swap_to, swap_from;
+
+static pid_t swap(const calls *c) {
+    static const char script[] =
+        "import os,select,sys\nos.chdir(sys.argv[1])\nprint(1,flush=True)\n"
+        "while not select.select([0],[],[],0)[0]:\n"
+        "  for a,b in ('d','aside'),('link','d'),('d','link'),('aside','d'):\n"
+        "    try: os.rename(a,b)\n"
+        "    except OSError: pass\n";
+    const char *argv[] = {getenv("PYTHON"), "-c", script, c->set.desc.workspace, NULL};
+    char byte;
+    return test_os_spawn(argv, &swap_to, &swap_from) && test_os_read(swap_from, &byte, 1) == 1;
+}
+
+static void swap_end(pid_t pid) {
+    char bytes[8];
+    (void)pid;
+    test_os_finish(swap_to);
+    while (test_os_read(swap_from, bytes, sizeof bytes) > 0) continue;
+    test_os_close(swap_from);
+}
+#else
 /* A child that makes "d" a directory and a link, in turns. */
 static pid_t swap(const calls *c) {
     pid_t pid;
@@ -47,6 +72,14 @@ static pid_t swap(const calls *c) {
         (void)rename("aside", "d");
     }
 }
+
+static void swap_end(pid_t pid) {
+    int status;
+    CHECK(waitpid(pid, &status, WNOHANG) == 0); /* it swapped to the end */
+    (void)kill(pid, SIGKILL);
+    (void)waitpid(pid, &status, 0);
+}
+#endif
 
 static void call_at_once(calls *c, const char *tool, const char *arguments) {
     phi_event event;
@@ -70,7 +103,7 @@ TEST(a_swap_of_directory_and_link_never_leads_a_tool_outside) {
         {"edit_file", "{\"path\":\"d/f\",\"old_text\":\"inside\",\"new_text\":\"inside!\"}"},
         {"list_files", "{\"path\":\"d\"}"},
         {"search", "{\"pattern\":\"outside\",\"path\":\"d\"}"}};
-    int i, status, good = 0;
+    int i, good = 0;
     pid_t pid;
     calls c;
     REQUIRE(open_work(&c, NULL));
@@ -82,9 +115,7 @@ TEST(a_swap_of_directory_and_link_never_leads_a_tool_outside) {
         CHECK(strstr(c.text, "outside\n") == NULL && strstr(c.text, "secret") == NULL);
         good += !c.is_error;
     }
-    CHECK(waitpid(pid, &status, WNOHANG) == 0); /* it swapped to the end */
-    (void)kill(pid, SIGKILL);
-    (void)waitpid(pid, &status, 0);
+    swap_end(pid);
     check_file(&c, "out/f", "outside\n");
     check_file(&c, "out/secret", "outside\n");
     CHECK(access(calls_path(&c, "out/new"), F_OK) != 0);

@@ -47,8 +47,8 @@ static bool all_got(void *out, int len) {
 static bool word(const wchar_t *wide) {
     int n;
     if (wide[0] == L'\0') wide = L"@empty";
-    n = WideCharToMultiByte(CP_UTF8, 0, wide, -1, text + text_len, (int)(sizeof text - text_len) - 2,
-                            NULL, NULL);
+    n = WideCharToMultiByte(CP_UTF8, 0, wide, -1, text + text_len,
+                            (int)(sizeof text - text_len) - 2, NULL, NULL);
     text_len += (size_t)n;
     return n > 0;
 }
@@ -82,13 +82,23 @@ static bool begin(int argc, wchar_t **argv) {
            all_sent(text, text_len);
 }
 
+/* Waits until a pipe has bytes or has ended. False: the program does not read. Wine cancels no read
+   of another thread, so none may wait. */
+static bool has_bytes(HANDLE in) {
+    DWORD n = 0;
+    while (!unread && GetFileType(in) == FILE_TYPE_PIPE &&
+           PeekNamedPipe(in, NULL, 0, NULL, &n, NULL) && n == 0)
+        Sleep(1);
+    return !unread;
+}
+
 /* A thread: stdin to the launcher. */
 static DWORD WINAPI forward(void *unused) {
     static char frame[32770];
     HANDLE in = GetStdHandle(STD_INPUT_HANDLE);
     DWORD n = 0;
     (void)unused;
-    while (!unread && ReadFile(in, frame + 2, sizeof frame - 2, &n, NULL) && n > 0) {
+    while (has_bytes(in) && ReadFile(in, frame + 2, sizeof frame - 2, &n, NULL) && n > 0) {
         frame[0] = (char)(n >> 8);
         frame[1] = (char)n;
         if (!all_sent(frame, n + 2)) break;
@@ -109,10 +119,10 @@ static bool write_all(HANDLE to, const char *bytes, DWORD len) {
 
 int wmain(int argc, wchar_t **argv) {
     static char bytes[65536];
-    HANDLE out[3] = {NULL, GetStdHandle(STD_OUTPUT_HANDLE), GetStdHandle(STD_ERROR_HANDLE)}, reader;
+    HANDLE out[3] = {NULL, GetStdHandle(STD_OUTPUT_HANDLE), GetStdHandle(STD_ERROR_HANDLE)};
     unsigned char head[3];
     if (!begin(argc, argv)) return 127;
-    if ((reader = CreateThread(NULL, 0, forward, NULL, 0, NULL)) == NULL) return 127;
+    if (CreateThread(NULL, 0, forward, NULL, 0, NULL) == NULL) return 127;
     while (all_got(head, 3)) {
         int n = head[1] << 8 | head[2];
         if (!all_got(bytes, n)) break;
@@ -121,8 +131,6 @@ int wmain(int argc, wchar_t **argv) {
             ExitProcess((UINT)code[0] << 24 | (UINT)code[1] << 16 | (UINT)code[2] << 8 | code[3]);
         } else if (head[0] == BRIDGE_STDIN_CLOSED) {
             unread = 1;
-            do (void)CancelSynchronousIo(reader);
-            while (WaitForSingleObject(reader, 10) == WAIT_TIMEOUT);
         } else if (head[0] <= BRIDGE_STDERR && n == 0) {
             if (out[1] != out[2]) (void)CloseHandle(out[head[0]]);
         } else if (head[0] <= BRIDGE_STDERR && !write_all(out[head[0]], bytes, (DWORD)n)) {
