@@ -291,10 +291,11 @@ int symlink(const char *target, const char *path) {
     size_t n = strlen(path);
     DWORD found;
     if (getenv("PHI_LAUNCHER") != NULL) {
-        (void)snprintf(line, sizeof line,
-                       "p=$(realpath -ms '%s'); t=$(cd \"$(dirname \"$p\")\" && realpath -m '%s'); "
-                       "case $t in \"$PWD\"/build/*) ln -s '%s' \"$p\" ;; *) exit 9 ;; esac",
-                       path, target, target);
+        (void)snprintf(
+            line, sizeof line,
+            "p=$(realpath -ms '%s'); t=$(cd \"$(dirname \"$p\")\" && realpath -m '%s'); "
+            "case $t in \"$PWD\"/build | \"$PWD\"/build/*) ln -s '%s' \"$p\" ;; *) exit 9 ;; esac",
+            path, target, target);
         return test_os_shell(line) == 0 ? 0 : os__none();
     }
     while (n > 0 && path[n - 1] != '/') n--;
