@@ -273,14 +273,23 @@ class Bridge:
         env = {**{k: os.environ[k] for k in ("HOME",) if k in os.environ},
                **{k: v for k, v in given.items() if k.upper() not in ("PATH", "PWD", "TEMP", "TMP")},
                "PATH": os.environ["PATH"]}
-        self.connection, self.frames, self.waiting, self.ended = connection, rest, b"", False
+        self.connection, self.frames, self.waiting = connection, rest, b""
+        self.ended = self.deaf = False
         self.lock = threading.Lock()
         self.program = subprocess.Popen([path, *arguments], cwd=folder.replace("\\", "/"), env=env, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
 
     def say(self, kind, part):
+        """What the program says after it closed its stdin comes after the word of that."""
         with self.lock:
-            self.connection.sendall(bytes([kind, len(part) >> 8, len(part) & 255]) + part)
+            if not self.deaf and not self.program.stdin.closed:
+                poll = select.poll()
+                poll.register(self.program.stdin, 0)
+                self.deaf = bool(poll.poll(0))
+                if self.deaf:
+                    self.connection.sendall(bytes([self.STDIN_CLOSED, 0, 0]))
+            if kind != self.STDIN_CLOSED:
+                self.connection.sendall(bytes([kind, len(part) >> 8, len(part) & 255]) + part)
 
     def run(self):
         pumps = [threading.Thread(target=self.pump, args=(stream, kind), daemon=True)
@@ -327,9 +336,9 @@ class Bridge:
                 poll.register(to, select.POLLOUT if self.waiting else 0)
             for fd, events in poll.poll():
                 if fd == to and events & (select.POLLERR | select.POLLHUP):
+                    self.say(self.STDIN_CLOSED, b"")
                     self.close_stdin()
                     self.waiting = b""
-                    self.say(self.STDIN_CLOSED, b"")
                 elif fd == to:
                     try:
                         self.waiting = self.waiting[os.write(to, self.waiting):]
@@ -354,8 +363,9 @@ class Bridge:
             self.frames = self.frames[2 + size:]
 
     def close_stdin(self):
-        if not self.program.stdin.closed:
-            self.program.stdin.close()
+        with self.lock:
+            if not self.program.stdin.closed:
+                self.program.stdin.close()
 
 
 # ---- running ----
@@ -406,13 +416,13 @@ def runs(bits, env):
 
 
 def bridges(bits, env):
-    """The environment with python.exe, bash.exe and sh.exe in the search path of programs."""
+    """The environment with python.exe, bash.exe and others in the search path of programs."""
     folder = f"{WORK}/bridges-{bits}"
     os.makedirs(folder, exist_ok=True)
     quiet(f"{WORK}/log_bridge", [f"{TRIPLES[bits]}-gcc", "-municode", "-Wall", "-O1", "-s", "tests/support/windows/bridge.c",
                                  "-D_WIN32_WINNT=0x0A00", "-lws2_32", "-o", f"{folder}/python.exe"],
           "the bridge does not compile")
-    for name in ("bash.exe", "sh.exe"):
+    for name in ("bash.exe", "sh.exe", "cat.exe", "env.exe", "true.exe"):
         shutil.copy(f"{folder}/python.exe", f"{folder}/{name}")
     return {**env, "WINEPATH": "Z:\\" + folder.replace("/", "\\"), "PYTHON": f"Z:/{folder}/python.exe"}
 

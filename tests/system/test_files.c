@@ -87,10 +87,12 @@ TEST(what_cannot_be_read_is_refused_in_the_systems_words) {
     CHECK_EQ_INT(phi__files_open_read(&r.memory, r.dir, PHI__LINKS_FOLLOW, &file, &r.words),
                  PHI_IO);
     CHECK_EQ_STR(r.words.text, "Is a directory");
+#if !defined(_WIN32)
     CHECK(mkfifo(in(&r, "pipe"), 0600) == 0);
     CHECK_EQ_INT(phi__files_open_read(&r.memory, r.path, PHI__LINKS_FOLLOW, &file, &r.words),
                  PHI_IO); /* and at once */
     CHECK_EQ_STR(r.words.text, "Not a regular file");
+#endif
     put(in(&r, "locked"), "x");
     (void)chmod(r.path, 0);
     if (geteuid() != 0) {
@@ -117,8 +119,10 @@ TEST(stat_tells_kind_and_size_and_follows_or_refuses_links) {
     CHECK(info.kind == PHI__FILE_REGULAR && info.bytes == 5);
     CHECK_EQ_INT(phi__files_stat(r.dir, PHI__LINKS_FOLLOW, &info, NULL), PHI_OK);
     CHECK(info.kind == PHI__FILE_DIRECTORY);
+#if !defined(_WIN32)
     CHECK_EQ_INT(phi__files_stat("/dev/null", PHI__LINKS_FOLLOW, &info, NULL), PHI_OK);
     CHECK(info.kind == PHI__FILE_OTHER);
+#endif
     CHECK_EQ_INT(phi__files_stat(in(&r, "none"), PHI__LINKS_FOLLOW, &info, &r.words),
                  PHI_NOT_FOUND);
     CHECK(info.kind == PHI__FILE_NONE);
@@ -150,6 +154,14 @@ static phi_status replace(rig *r, const char *path, const char *text, size_t len
     return status;
 }
 
+/* Windows has no modes. */
+#if defined(_WIN32)
+#define NO_MODES 0666
+#else
+#define NO_MODES -1
+#endif
+#define MODE(info) (int)((info).st_mode & 07777)
+
 TEST(a_new_file_gets_the_mode_the_umask_leaves) {
     mode_t before = umask(027);
     struct stat info;
@@ -158,7 +170,8 @@ TEST(a_new_file_gets_the_mode_the_umask_leaves) {
     CHECK_EQ_INT(replace(&r, in(&r, "new"), "text", 4), PHI_OK);
     (void)umask(before);
     check_content(r.path, "text");
-    CHECK(stat(r.path, &info) == 0 && (info.st_mode & 07777) == 0640);
+    CHECK(stat(r.path, &info) == 0);
+    CHECK(MODE(info) == 0640 || MODE(info) == NO_MODES);
     CHECK_EQ_INT(count_names(r.dir), 1);
 }
 
@@ -176,7 +189,8 @@ TEST(the_old_file_stays_until_the_commit_and_its_mode_after_it) {
     CHECK_EQ_INT(phi__files_commit(file, &r.words), PHI_OK);
     phi__files_close(file);
     check_content(r.path, "newer");
-    CHECK(stat(r.path, &info) == 0 && (info.st_mode & 07777) == 0751);
+    CHECK(stat(r.path, &info) == 0);
+    CHECK(MODE(info) == 0751 || MODE(info) == NO_MODES);
     CHECK_EQ_INT(count_names(r.dir), 1);
 }
 
@@ -322,8 +336,8 @@ TEST(paths_lose_dots_and_doubled_slashes) {
     CHECK_EQ_STR(resolved(&r, ""), "No such file or directory");
     put(in(&r, "f"), "x");
     CHECK_EQ_STR(resolved(&r, "f/x"), "Not a directory");
+#if !defined(_WIN32) /* test_paths_windows.c has what Windows makes of the like */
     CHECK_EQ_STR(resolved(&r, "f/../x"), "Not a directory");
-#if !defined(_WIN32) /* test_paths_windows.c has roots of drives, and Windows no such name */
     CHECK_EQ_STR(resolved(&r, "/"), "/");
     CHECK_EQ_STR(resolved(&r, "/../../.."), "/");
     CHECK_EQ_STR(resolved(&r, "/no-such-top/x"), "/no-such-top/x");
@@ -337,19 +351,21 @@ TEST(links_are_resolved_at_every_level) {
     (void)mkdir(in(&r, "sub"), 0777);
     (void)mkdir(in(&r, "sub/deep"), 0777);
     CHECK(symlink("sub/deep", in(&r, "to_deep")) == 0);
-    CHECK(symlink("/usr", in(&r, "to_usr")) == 0);
-    CHECK(symlink("nowhere/at/all", in(&r, "dangling")) == 0);
     CHECK(symlink("to_deep", in(&r, "twice")) == 0);
     CHECK_EQ_STR(resolved(&r, "to_deep/x"), "/sub/deep/x");
-    CHECK_EQ_STR(resolved(&r, "to_deep/../x"), "/sub/x"); /* not what the text says */
     CHECK_EQ_STR(resolved(&r, "twice/x"), "/sub/deep/x");
-    CHECK_EQ_STR(resolved(&r, "to_usr/none/x"), "/usr/none/x");
-    CHECK_EQ_STR(resolved(&r, "dangling"), "/nowhere/at/all");
     CHECK(symlink("loop_b", in(&r, "loop_a")) == 0);
     CHECK(symlink("loop_a", in(&r, "loop_b")) == 0);
     CHECK_EQ_STR(resolved(&r, "loop_a/x"), "Too many levels of symbolic links");
     CHECK(symlink("self/self", in(&r, "self")) == 0);
     CHECK_EQ_STR(resolved(&r, "self"), "Too many levels of symbolic links");
+#if !defined(_WIN32) /* where ".." is a matter of text, and Wine shows no link to nothing */
+    CHECK_EQ_STR(resolved(&r, "to_deep/../x"), "/sub/x"); /* not what the text says */
+    CHECK(symlink("/usr", in(&r, "to_usr")) == 0);
+    CHECK(symlink("nowhere/at/all", in(&r, "dangling")) == 0);
+    CHECK_EQ_STR(resolved(&r, "to_usr/none/x"), "/usr/none/x");
+    CHECK_EQ_STR(resolved(&r, "dangling"), "/nowhere/at/all");
+#endif
 }
 
 TEST(a_relative_base_and_none_start_at_the_working_directory) {

@@ -32,6 +32,8 @@ static void close_work(calls *c) {
 }
 
 #if defined(_WIN32)
+enum { CALLS = 900 }; /* Wine is slow */
+
 /* A program outside of Wine, which renames a link's target in place of the link. */
 static int swap_to, swap_from;
 
@@ -55,6 +57,8 @@ static void swap_end(pid_t pid) {
     test_os_close(swap_from);
 }
 #else
+enum { CALLS = 3000 };
+
 /* A child that makes "d" a directory and a link, in turns. */
 static pid_t swap(const calls *c) {
     pid_t pid;
@@ -109,7 +113,7 @@ TEST(a_swap_of_directory_and_link_never_leads_a_tool_outside) {
     REQUIRE(open_work(&c, NULL));
     pid = swap(&c);
     REQUIRE(CHECK(pid > 0));
-    for (i = 0; i < 3000; i++) {
+    for (i = 0; i < CALLS; i++) {
         size_t k = (size_t)i % PHI__COUNT(asked);
         call_at_once(&c, asked[k][0], asked[k][1]);
         CHECK(strstr(c.text, "outside\n") == NULL && strstr(c.text, "secret") == NULL);
@@ -121,7 +125,7 @@ TEST(a_swap_of_directory_and_link_never_leads_a_tool_outside) {
     CHECK(access(calls_path(&c, "out/new"), F_OK) != 0);
     CHECK(unlink(calls_path(&c, "out/f")) == 0 && unlink(calls_path(&c, "out/secret")) == 0);
     CHECK(rmdir(calls_path(&c, "out")) == 0); /* nothing else was in it */
-    printf("of 3,000 calls %d found their file\n", good);
+    printf("of %d calls %d found their file\n", CALLS, good);
     close_work(&c);
 }
 
@@ -160,7 +164,11 @@ TEST(a_device_is_not_written_to_and_a_pipe_not_waited_for) {
     size_t i;
     calls c;
     REQUIRE(open_work(&c, NULL));
-    CHECK(mkfifo(calls_path(&c, "work/pipe"), 0600) == 0); /* nobody will ever write */
+    if (mkfifo(calls_path(&c, "work/pipe"), 0600) != 0) { /* nobody will ever write */
+        test_skip("no pipe can be made here");
+        close_work(&c);
+        return;
+    }
     check_call(&c, "read_file", "{\"path\":\"pipe\"}", true, "Cannot read pipe: Not a regular file",
                "");
     check_call(&c, "edit_file", "{\"path\":\"pipe\",\"old_text\":\"a\",\"new_text\":\"b\"}", true,

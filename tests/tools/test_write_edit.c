@@ -29,17 +29,11 @@ TEST(a_file_is_written_with_its_directories) {
     calls_close(&c);
 }
 
-#if defined(_WIN32) /* Wine's GetFinalPathNameByHandleW ends at 260 units */
-enum { DEEP = 110 };
-#else
-enum { DEEP = 300 };
-#endif
-
 TEST(directories_of_a_deep_path_are_made_over_many_steps) {
     char path[1000], arguments[1200];
     int i, n = 0, cut;
     calls c;
-    for (i = 0; i < DEEP; i++) n += snprintf(path + n, sizeof path - (size_t)n, "d/");
+    for (i = 0; i < 300; i++) n += snprintf(path + n, sizeof path - (size_t)n, "d/");
     for (cut = 0; cut < 2; cut++) {
         REQUIRE(calls_open(&c, NULL));
         (void)snprintf(arguments, sizeof arguments, "{\"path\":\"%sf\",\"content\":\"x\"}", path);
@@ -51,8 +45,7 @@ TEST(directories_of_a_deep_path_are_made_over_many_steps) {
         if (cut > 0)
             CHECK_EQ_STR(c.text, "Cancelled");
         else {
-            if (!CHECK(!c.is_error && strncmp(c.text, "Wrote 1 bytes to d/d/", 21) == 0))
-                printf("  %s\n", c.text);
+            CHECK(!c.is_error && strncmp(c.text, "Wrote 1 bytes to d/d/", 21) == 0);
             CHECK(c.steps > 12);
         }
         calls_close(&c);

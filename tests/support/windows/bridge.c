@@ -1,5 +1,5 @@
-/* bridge.c - the program python.exe, bash.exe or sh.exe of tests under Wine: it runs the one of its
-   name outside of Wine, by the launcher of scripts/windows.py, with its arguments, environment,
+/* bridge.c - the program python.exe, bash.exe, sh.exe or another of tests under Wine: it runs the one
+   of its name outside of Wine, by the launcher of scripts/windows.py, with its arguments, environment,
    stdin, stdout, stderr and exit code.
 
    To the launcher: words, each ended by a zero byte, and one more at the end of a list ("@bridge",
@@ -119,10 +119,10 @@ static bool write_all(HANDLE to, const char *bytes, DWORD len) {
 
 int wmain(int argc, wchar_t **argv) {
     static char bytes[65536];
-    HANDLE out[3] = {NULL, GetStdHandle(STD_OUTPUT_HANDLE), GetStdHandle(STD_ERROR_HANDLE)};
+    HANDLE out[3] = {NULL, GetStdHandle(STD_OUTPUT_HANDLE), GetStdHandle(STD_ERROR_HANDLE)}, reader;
     unsigned char head[3];
     if (!begin(argc, argv)) return 127;
-    if (CreateThread(NULL, 0, forward, NULL, 0, NULL) == NULL) return 127;
+    if ((reader = CreateThread(NULL, 0, forward, NULL, 0, NULL)) == NULL) return 127;
     while (all_got(head, 3)) {
         int n = head[1] << 8 | head[2];
         if (!all_got(bytes, n)) break;
@@ -131,6 +131,7 @@ int wmain(int argc, wchar_t **argv) {
             ExitProcess((UINT)code[0] << 24 | (UINT)code[1] << 16 | (UINT)code[2] << 8 | code[3]);
         } else if (head[0] == BRIDGE_STDIN_CLOSED) {
             unread = 1;
+            (void)WaitForSingleObject(reader, 1000);
         } else if (head[0] <= BRIDGE_STDERR && n == 0) {
             if (out[1] != out[2]) (void)CloseHandle(out[head[0]]);
         } else if (head[0] <= BRIDGE_STDERR && !write_all(out[head[0]], bytes, (DWORD)n)) {
