@@ -473,6 +473,7 @@ TEST(a_queue_that_fits_into_the_pipe_tells_of_room_as_well) {
     if (begin_talk(&r, argv, 4)) {
         CHECK_EQ_INT(phi__process_write(r.process, "abcdef", 6, &taken), PHI_OK);
         CHECK_EQ_INT(taken, 4);
+        (void)until_len(&r, 4);
         turns(&r, 50);
         CHECK_EQ_INT(rooms, 1);
         CHECK_EQ_STR(r.text[1], "abcd");
