@@ -268,7 +268,7 @@ class Bridge:
     def __init__(self, words, variables, connection, rest):
         folder, name, *arguments = words
         name = name.lower().removesuffix(".exe")
-        path = PYTHON if name == "python" else "/bin/" + name
+        path = PYTHON if name.startswith("python") else "/bin/" + name
         given = dict(v.split("=", 1) for v in variables if "=" in v)
         env = {**{k: os.environ[k] for k in ("HOME",) if k in os.environ},
                **{k: v for k, v in given.items() if k.upper() not in ("PATH", "PWD", "TEMP", "TMP")},
@@ -422,7 +422,7 @@ def bridges(bits, env):
     quiet(f"{WORK}/log_bridge", [f"{TRIPLES[bits]}-gcc", "-municode", "-Wall", "-O1", "-s", "tests/support/windows/bridge.c",
                                  "-D_WIN32_WINNT=0x0A00", "-lws2_32", "-o", f"{folder}/python.exe"],
           "the bridge does not compile")
-    for name in ("bash.exe", "sh.exe", "cat.exe", "env.exe", "true.exe"):
+    for name in ("python3.exe", "bash.exe", "sh.exe", "cat.exe", "env.exe", "true.exe"):
         shutil.copy(f"{folder}/python.exe", f"{folder}/{name}")
     return {**env, "WINEPATH": "Z:\\" + folder.replace("/", "\\"), "PYTHON": f"Z:/{folder}/python.exe"}
 

@@ -10,6 +10,15 @@
 
 extern mock_server mcp_mock; /* MCP_MOCK_MAIN's */
 
+/* True in the soak, whose floods are large. Wine is too slow for them. */
+static inline bool mcp_mock_soaks(void) {
+#if defined(_WIN32)
+    return false;
+#else
+    return getenv("PHI_SEEDS") != NULL;
+#endif
+}
+
 /* A shell as the first word of an argument vector: on Windows it is looked for. */
 #if defined(_WIN32)
 #define MCP_MOCK_SH "sh"
