@@ -97,7 +97,7 @@ def make_zip():
     files.update({f"include/curl/{os.path.basename(h)}": h for h in sorted(glob.glob(f"{windows.WORK}/curl-64/include/curl/*.h"))})
     files.update({"lib/libcurl.a": f"{windows.WORK}/curl-64/lib/libcurl.a", "phi.exe": f"{windows.WORK}/64/examples/phi.exe",
                   "examples/hello.c": "examples/hello.c", "examples/pick_model.h": "examples/pick_model.h", "LICENSE": "LICENSE",
-                  "licences/curl.txt": f"{windows.curl_source(windows.WORK + "/fetch")}/COPYING"})
+                  "licences/curl.txt": f"{windows.curl_source(windows.WORK + '/fetch')}/COPYING"})
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
         text = README.replace("VERSION", version, 1).replace("CURL", curl, 1)
         out.writestr(f"{folder}/README.txt", text.replace("\n", "\r\n"))

@@ -568,8 +568,8 @@ static bool phi__http_set_tls(phi__http_transfer *t) {
     if (http->ca_file != NULL)
         bad |= curl_easy_setopt(e, CURLOPT_CAINFO, http->ca_file) != CURLE_OK;
     if (http->ca_file != NULL || http->drop_ca_path) {
-        CURLcode set = curl_easy_setopt(e, CURLOPT_CAPATH, (char *)NULL);
-        bad |= set != CURLE_OK && set != CURLE_NOT_BUILT_IN; /* Schannel knows no CA directory */
+        CURLcode code = curl_easy_setopt(e, CURLOPT_CAPATH, (char *)NULL);
+        bad |= code != CURLE_OK && code != CURLE_NOT_BUILT_IN; /* Schannel has no directories */
     }
     return bad == 0;
 }

@@ -51,7 +51,7 @@ TEST(each_kind_of_content_reaches_the_model) {
 
 /* 100 MB with PHI_SEEDS. */
 TEST(a_long_result_is_whole_in_a_file_and_cut_for_the_model) {
-    bool all = getenv("PHI_SEEDS") != NULL;
+    bool all = mcp_mock_soaks();
     phi_mcp_desc to;
     char dir[300], arguments[60], want[100];
     mock_kit k;

@@ -18,16 +18,18 @@ char *mkdtemp(char *pattern);
    need them. */
 int fork(void);
 int mkdirat(int dir, const char *path, int mode);
-int symlink(const char *target, const char *path);
-int link(const char *path, const char *more);
 int mkfifo(const char *path, int mode);
 long readlink(const char *path, char *out, size_t cap);
 int chown(const char *path, int user, int group);
 unsigned geteuid(void);
 int pause(void);
 
-int pipe(int *fds); /* of the C library */
-#define realpath(path, out) _fullpath(out, path, 4096)
+/* Under Wine the launcher makes the link; on Windows a directory may get a junction. */
+int symlink(const char *target, const char *path);
+int link(const char *path, const char *more);
+
+int pipe(int *fds);                          /* of the C library */
+char *realpath(const char *path, char *out); /* the text of the path, with slashes */
 
 /* A shell outside of Wine runs it, by the launcher of scripts/windows.py. */
 int test_os_shell(const char *command);
