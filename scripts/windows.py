@@ -10,8 +10,9 @@
    outside of Wine (tests/support/os.h).
 
 tests/windows.txt says which programs and tests are left out, and why. They are tried all the same: an entry that is not
-true any more fails the run, as a failed test does. Everything is in build/windows, the Wine prefix too: its drive Z: is
-this repository alone, so that a test cannot harm another file by a path such as /etc/passwd."""
+true any more fails the run, as a failed test does. A run of all tests also fails if more than 3 % of them are left out
+or skip themselves. Everything is in build/windows, the Wine prefix too: its drive Z: is this repository alone, so that
+a test cannot harm another file by a path such as /etc/passwd."""
 import argparse
 import concurrent.futures
 import glob
@@ -37,6 +38,7 @@ PROCESSORS = {64: "x86_64", 32: "x86"}
 JOBS = min(2, os.cpu_count() or 2)
 SECONDS = 600       # for one program: each call of Wine costs a millisecond
 SECONDS_LEFT = 30    # for one that is left out
+MOST_LEFT = 3        # percent of the tests
 CACHE = ["ccache"] if os.environ.get("CC", "").startswith("ccache ") else []
 WARN = (os.environ.get("WARN") or "-Wall -Wextra").split() + ["-Werror"]
 # Windows 10, for which curl is built, too.
@@ -315,6 +317,7 @@ def wine(env, command, seconds):
 def wine_environment(launcher):
     env = {k: v for k, v in os.environ.items() if not run_tests.HIDDEN.match(k) and k != "DISPLAY"}
     env.update(WINEDEBUG="-all", PHI_LAUNCHER=str(launcher.port), PYTHONDONTWRITEBYTECODE="1")
+    env.setdefault("PHI_SEEDS", "10")  # as for valgrind: the seeds are all run on Linux
     prefix = env["WINEPREFIX"] = f"{ROOT}/{WORK}/wine"
     # No questions about other runtimes, no menus, and no debugger for a program that crashes.
     env["WINEDLLOVERRIDES"] = "mscoree,mshtml=;winemenubuilder.exe,winedbg.exe=d"
@@ -362,8 +365,15 @@ def left_out():
     return out
 
 
+def tests_of(source):
+    """How many tests a program has, with those of the test program that it includes."""
+    text = read(source)
+    return text.count("TEST_ENTRY(") + sum(tests_of(f"{os.path.dirname(source)}/{name}")
+                                           for name in re.findall(r'^#include "(test_\w+\.c)"', text, re.M))
+
+
 class Sum:
-    """Numbers of one room."""
+    """Numbers of one room: of programs (built and run, too) and of tests."""
     FIELDS = "programs built run passed failed skipped left".split()
 
     def __init__(self):
@@ -373,6 +383,10 @@ class Sum:
     def add(self, other):
         for name in self.FIELDS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def part_left(self):
+        """Percent of the tests that say nothing: left out, or skipped by themselves."""
+        return 100 * (self.left + self.skipped) / max(1, self.passed + self.failed + self.skipped + self.left)
 
 
 def try_left(env, source, program, tests):
@@ -393,7 +407,7 @@ def one(bits, source, libraries, env, tests):
     numbers.built = program is not None
     whole = "" in tests
     if whole:
-        numbers.left = 1
+        numbers.left = tests_of(source)
     elif program is None:
         numbers.failed = 1
         lines.append(f"FAIL {source}: does not build: {first_error(said)}")
@@ -450,6 +464,9 @@ def build_and_run(bits, sources, env, entries, pool):
           ("" if env is not None else "; the programs are not run"))
     total = table(rooms)
     total.failed += bad
+    if env is not None:
+        print(f"{bits} bits: {total.passed + total.failed} tests run, {total.passed} passed, "
+              f"{total.part_left():.1f} % left out or skipped")
     return total
 
 
@@ -473,7 +490,7 @@ def main():
     os.makedirs(WORK, exist_ok=True)
     sources, entries = chosen(args.names), left_out()
     env = None if args.build_only else wine_environment(Launcher())
-    passed = failed = skipped = 0
+    passed = failed = skipped = most_left = 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for bits in [args.bits] if args.bits else (64, 32):
             if shutil.which(TRIPLES[bits] + "-gcc") is None:
@@ -484,13 +501,17 @@ def main():
                 print(f"windows: this Wine does not run programs of {bits} bits (Debian: wine32:i386): they are only built")
             total = build_and_run(bits, sources, bridges(bits, env) if runnable else None, entries, pool)
             passed, failed, skipped = passed + total.passed, failed + total.failed, skipped + total.skipped
+            if runnable and not args.names:  # a folder alone may have more
+                most_left = max(most_left, total.part_left())
     for source in sources:
         for test, reason in entries.get(source, {}).items():
             print(f"left out: {source}{':' * bool(test)}{test}: {reason}")
     if env is not None:
         subprocess.run(["wineserver", "-k"], env=env, check=False)  # that of this prefix
     print(f"{passed} passed, {failed} failed" + f", {skipped} skipped" * bool(skipped))
-    return 1 if failed else 0
+    if most_left > MOST_LEFT:
+        print(f"windows: more than {MOST_LEFT} % of the tests are left out or skipped")
+    return 1 if failed or most_left > MOST_LEFT else 0
 
 
 if __name__ == "__main__":
