@@ -366,10 +366,11 @@ def left_out():
 
 
 def tests_of(source):
-    """How many tests a program has, with those of the test program that it includes."""
+    """How many tests a program has, with those of files that it includes."""
     text = read(source)
-    return text.count("TEST_ENTRY(") + sum(tests_of(f"{os.path.dirname(source)}/{name}")
-                                           for name in re.findall(r'^#include "(test_\w+\.c)"', text, re.M))
+    names = re.findall(r'^#include "(?:(?!support/)(\w+/\w+\.h)|(test_\w+\.c))"', text, re.M)
+    return text.count("TEST_ENTRY(") + sum(tests_of(f"tests/{header}" if header else f"{os.path.dirname(source)}/{program}")
+                                           for header, program in names)
 
 
 class Sum:
