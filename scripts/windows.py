@@ -3,8 +3,8 @@
 
     windows.py [--bits 64|32] [--build-only] [--jobs N] [NAME...]    all tests, or files and folders such as tests/base
 
-1. libcurl is built from the sources that the crate curl-sys brings: static, with Schannel, HTTP/1 alone. Once a version;
-   only that needs the network.
+1. libcurl is built from the sources that the crate curl-sys brings: static, with Schannel, HTTP/1 alone; and SQLite, for
+   the tests of its store, from those of libsqlite3-sys. Once a version; only that needs the network.
 2. src/, tests/support/ and the test programs are compiled with phi's warnings as errors, for 64 and for 32 bits.
 3. The programs run under Wine. One that needs a server connects to the launcher of this script, which starts the server
    outside of Wine (tests/support/os.h).
@@ -32,7 +32,8 @@ sys.dont_write_bytecode = True
 import run_tests  # noqa: E402
 
 WORK = "build/windows"
-CRATE = "0.4.91"  # of curl-sys: curl 8.22
+CRATE = "0.4.91"    # of curl-sys: curl 8.22
+SQLITE = "0.30.1"   # of libsqlite3-sys: SQLite 3.46.0
 TRIPLES = {64: "x86_64-w64-mingw32", 32: "i686-w64-mingw32"}
 PROCESSORS = {64: "x86_64", 32: "x86"}
 JOBS = min(2, os.cpu_count() or 2)
@@ -81,24 +82,38 @@ def read(path):
         return file.read()
 
 
-# ---- libcurl ----
+# ---- libcurl and SQLite ----
 
-def curl_source():
-    """The folder of libcurl's sources, out of the crate."""
+def crates():
+    """The folder of the crates that bring the sources of libcurl and SQLite."""
     scratch = f"{WORK}/fetch"
-    if read(f"{scratch}/version") != CRATE:
-        print(f"windows: cargo fetches libcurl's sources into {scratch}")
+    if read(f"{scratch}/version") != CRATE + " " + SQLITE:
+        print(f"windows: cargo fetches the sources of libcurl and SQLite into {scratch}")
         shutil.rmtree(scratch, ignore_errors=True)
         os.makedirs(scratch)
         write(f"{scratch}/lib.rs", "")
         write(f"{scratch}/Cargo.toml", '[package]\nname = "fetch"\nversion = "0.1.0"\nedition = "2021"\n[lib]\npath = "lib.rs"\n'
-              f'[dependencies]\ncurl-sys = {{ version = "={CRATE}", default-features = false }}\n[workspace]\n')
-        quiet(f"{WORK}/log_fetch", ["cargo", "vendor", "-q", "vendor"], "the crate curl-sys could not be fetched", cwd=scratch)
+              f'[dependencies]\ncurl-sys = {{ version = "={CRATE}", default-features = false }}\n'
+              f'libsqlite3-sys = {{ version = "={SQLITE}", default-features = false }}\n[workspace]\n')
+        quiet(f"{WORK}/log_fetch", ["cargo", "vendor", "-q", "vendor"], "the crates could not be fetched", cwd=scratch)
         # The crate leaves out a folder that CMake asks for.
         os.makedirs(f"{scratch}/vendor/curl-sys/curl/docs", exist_ok=True)
         write(f"{scratch}/vendor/curl-sys/curl/docs/CMakeLists.txt", "")
-        write(f"{scratch}/version", CRATE)
-    return f"{scratch}/vendor/curl-sys/curl"
+        write(f"{scratch}/version", CRATE + " " + SQLITE)
+    return f"{scratch}/vendor"
+
+
+def sqlite(bits):
+    """The folder of SQLite for so many bits: sqlite3.h and sqlite3.o."""
+    out = f"{WORK}/sqlite-{bits}"
+    if read(f"{out}/version") != SQLITE:
+        source = f"{crates()}/libsqlite3-sys/sqlite3"
+        os.makedirs(out, exist_ok=True)
+        shutil.copy(f"{source}/sqlite3.h", out)
+        quiet(f"{WORK}/log_sqlite_{bits}", [f"{TRIPLES[bits]}-gcc", "-O1", "-w", "-c", f"{source}/sqlite3.c", "-o",
+                                            f"{out}/sqlite3.o"], "SQLite does not compile")
+        write(f"{out}/version", SQLITE)
+    return out
 
 
 def curl(bits):
@@ -106,7 +121,7 @@ def curl(bits):
     triple, out, build, log = TRIPLES[bits], f"{WORK}/curl-{bits}", f"{WORK}/curl-build-{bits}", f"{WORK}/log_curl_{bits}"
     if read(f"{out}/version") == CRATE:
         return out
-    source = curl_source()
+    source = f"{crates()}/curl-sys/curl"
     print(f"windows: CMake builds libcurl for {bits} bits in {out}")
     for folder in (out, build):
         shutil.rmtree(folder, ignore_errors=True)
@@ -137,7 +152,8 @@ def compile_one(bits, source):
     """(object file, "") or (None, what the compiler said)."""
     target = f"{WORK}/{bits}/{source[:-2]}.o"
     command = [*CACHE, f"{TRIPLES[bits]}-gcc", *WARN, *COMMON, *(FLAGS_SRC if source.startswith("src/") else FLAGS_TEST),
-               *([] if source.startswith(("src/", "tests/windows/")) else FLAGS_POSIX), f"-I{WORK}/curl-{bits}/include"]
+               *([] if source.startswith(("src/", "tests/windows/")) else FLAGS_POSIX), f"-I{WORK}/curl-{bits}/include",
+               *([f"-isystem{sqlite(bits)}"] if "sqlite" in source else [])]
     key = " ".join(command)
     if fresh(target, key):
         return target, ""
@@ -168,6 +184,8 @@ def link(bits, source, libraries):
     built, said = compile_one(bits, source)
     if built is None:
         return None, said
+    if "sqlite" in source:
+        libraries = [*libraries, f"{sqlite(bits)}/sqlite3.o"]
     program = built[:-2] + ".exe"
     if os.path.exists(program) and all(os.path.getmtime(f) <= os.path.getmtime(program) for f in [built, *libraries]):
         return program, ""
