@@ -18,6 +18,7 @@ import concurrent.futures
 import glob
 import os
 import re
+import select
 import shutil
 import signal
 import socket
@@ -36,6 +37,7 @@ CRATE = "0.4.91"    # of curl-sys: curl 8.22
 SQLITE = "0.30.1"   # of libsqlite3-sys: SQLite 3.46.0
 TRIPLES = {64: "x86_64-w64-mingw32", 32: "i686-w64-mingw32"}
 PROCESSORS = {64: "x86_64", 32: "x86"}
+PYTHON = os.path.join(ROOT, os.environ.get("PYTHON") or sys.executable)
 JOBS = min(2, os.cpu_count() or 2)
 SECONDS = 600       # for one program: each call of Wine costs a millisecond
 SECONDS_LEFT = 30    # for one that is left out
@@ -206,8 +208,8 @@ def first_error(said):
 
 class Launcher:
     """Listens for words, each ended by a zero byte, and one more at the end: a program to start, whose stdin and stdout
-    are the connection. It gets the end of its input when the test does not write any more, or is gone. Of a bridge
-    (tests/support/windows/bridge.c) both directions are frames, and the program is killed when the bridge is."""
+    are the connection. It gets the end of its input when the test does not write any more, or is gone. The first word
+    "@bridge" is that of a bridge: see Bridge."""
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -220,44 +222,38 @@ class Launcher:
             threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
 
     def serve(self, connection):
-        with connection, connection.makefile("rb") as said:
-            words, word = [], b""
-            while True:
-                byte = said.read(1)
-                if not byte:
-                    return
-                if byte != b"\0":
-                    word += byte
-                elif word:
-                    words.append(word.decode("utf-8", "surrogateescape"))
-                    word = b""
-                else:
-                    break
+        with connection:
             try:
-                self.run(words, connection, said)
+                words, rest = self.words(connection, b"")
+                if words and words[0] == "@bridge":
+                    variables, rest = self.words(connection, rest)
+                    Bridge(words[1:], variables, connection, rest).run()
+                elif words:
+                    self.run(words, connection, rest)
             except OSError:
                 pass  # the test is gone
 
     @staticmethod
-    def run(words, connection, said):
-        bridge, folder, errors = words[0] == "@bridge", ROOT, None
-        words = ["" if w == "@empty" else re.sub(r"\b[Zz]:(?=[/\\])", lambda _: ROOT, w) for w in words]  # the drive Z:
-        if words[0].endswith("/python.exe"):
-            words[0] = os.path.join(ROOT, os.environ.get("PYTHON") or sys.executable)
-        if bridge:
-            folder, words = words[1].replace("\\", "/"), words[2:]
-            program = words[0].lower().removesuffix(".exe")
-            errors = subprocess.STDOUT if program == "bash" else subprocess.DEVNULL
-            words[0] = os.environ.get("PYTHON") or sys.executable if program == "python" else "/bin/" + program
-            words[0] = os.path.join(ROOT, words[0])
-        with subprocess.Popen(words, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+    def words(connection, data):
+        """(a list of words, the bytes after it). Z: is the root of this repository, and its python.exe is python."""
+        while b"\0\0" not in data:
+            got = connection.recv(1 << 16)
+            if not got:
+                return [], b""
+            data += got
+        head, rest = data.split(b"\0\0", 1)
+        head = re.sub(r"\b[Zz]:(?=[/\\])", lambda _: ROOT, head.decode("utf-8", "surrogateescape"))
+        head = re.sub(rf"{re.escape(ROOT)}/{WORK}/bridges-\d\d/python\.exe", lambda _: PYTHON, head)
+        return ["" if w == "@empty" else w for w in head.split("\0")], rest
+
+    @staticmethod
+    def run(words, connection, rest):
+        with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               start_new_session=True) as program:
-            answer = threading.Thread(target=Launcher.answer, args=(program, connection, bridge), daemon=True)
+            answer = threading.Thread(target=Launcher.answer, args=(program, connection), daemon=True)
             answer.start()
             while True:
-                part = Launcher.frame(said) if bridge else said.read1(4096)
-                if part is None and program.poll() is None:
-                    os.killpg(program.pid, signal.SIGKILL)
+                part, rest = rest or connection.recv(4096), b""
                 if not part:
                     break
                 try:
@@ -269,46 +265,127 @@ class Launcher:
                 program.stdin.close()
             except BrokenPipeError:
                 pass
-            if bridge:
-                threading.Thread(target=Launcher.watch, args=(program, said), daemon=True).start()
             program.wait()
             answer.join()
 
     @staticmethod
-    def frame(said):
-        """The bytes of the next frame; None: the bridge is gone."""
+    def answer(program, connection):
         try:
-            size = said.read(2)
-            return said.read(size[0] << 8 | size[1]) if len(size) == 2 else None
-        except OSError:
-            return None
-
-    @staticmethod
-    def watch(program, said):
-        """After its input: kills the program when the bridge is gone."""
-        try:
-            said.read()
-        except (OSError, ValueError):
-            pass
-        if program.poll() is None:
-            os.killpg(program.pid, signal.SIGKILL)
-
-    @staticmethod
-    def answer(program, connection, bridge):
-        try:
-            while True:
-                got = program.stdout.read1(4096)
-                if bridge:
-                    connection.sendall(bytes([len(got) >> 8, len(got) & 255]) + got)
-                elif got:
-                    connection.sendall(got)
-                if not got:
-                    break
-            if bridge:
-                connection.sendall(bytes([program.wait() & 255]))
+            while got := program.stdout.read1(4096):
+                connection.sendall(got)
             connection.shutdown(socket.SHUT_WR)
         except OSError:
             pass
+
+
+class Bridge:
+    """A program that a bridge (tests/support/windows/bridge.c) stands for: frames of stdin come, frames of stdout, stderr
+    and the exit code go. A program that a signal ended has the signal's number as its code, as one that TerminateProcess
+    ended may have. Its group is killed when the bridge is gone."""
+    STDIN_CLOSED, STDOUT, STDERR, EXIT = range(4)
+    MOST = 1 << 16  # bytes that wait for the program
+
+    def __init__(self, words, variables, connection, rest):
+        folder, name, *arguments = words
+        name = name.lower().removesuffix(".exe")
+        path = PYTHON if name == "python" else "/bin/" + name
+        given = dict(v.split("=", 1) for v in variables if "=" in v)
+        env = {**{k: os.environ[k] for k in ("HOME",) if k in os.environ},
+               **{k: v for k, v in given.items() if k.upper() not in ("PATH", "PWD", "TEMP", "TMP")},
+               "PATH": os.environ["PATH"]}
+        self.connection, self.frames, self.waiting = connection, rest, b""
+        self.ended = self.deaf = False
+        self.lock = threading.Lock()
+        self.program = subprocess.Popen([path, *arguments], cwd=folder.replace("\\", "/"), env=env, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+
+    def say(self, kind, part):
+        """What the program says after it closed its stdin comes after the word of that."""
+        with self.lock:
+            if not self.deaf and not self.program.stdin.closed:
+                poll = select.poll()
+                poll.register(self.program.stdin, 0)
+                self.deaf = bool(poll.poll(0))
+                if self.deaf:
+                    self.connection.sendall(bytes([self.STDIN_CLOSED, 0, 0]))
+            if kind != self.STDIN_CLOSED:
+                self.connection.sendall(bytes([kind, len(part) >> 8, len(part) & 255]) + part)
+
+    def run(self):
+        pumps = [threading.Thread(target=self.pump, args=(stream, kind), daemon=True)
+                 for stream, kind in ((self.program.stdout, self.STDOUT), (self.program.stderr, self.STDERR))]
+        for thread in (*pumps, threading.Thread(target=self.end, args=(pumps,), daemon=True)):
+            thread.start()
+        try:
+            self.feed()
+        finally:
+            try:
+                os.killpg(self.program.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def pump(self, stream, kind):
+        try:
+            part = b"first"
+            while part:
+                part = stream.read1(1 << 15)
+                self.say(kind, part)
+        except OSError:
+            pass
+
+    def end(self, pumps):
+        code = self.program.wait()
+        for thread in pumps:
+            thread.join(0.3)  # another process may still have the streams
+        try:
+            self.say(self.EXIT, abs(code).to_bytes(4, "big"))
+        except OSError:
+            pass
+
+    def feed(self):
+        """Until the bridge is gone."""
+        to = self.program.stdin.fileno()
+        os.set_blocking(to, False)
+        while True:
+            self.take_frames()
+            if self.ended and not self.waiting:
+                self.close_stdin()
+            poll = select.poll()
+            poll.register(self.connection, select.POLLRDHUP | (select.POLLIN if len(self.waiting) < self.MOST else 0))
+            if not self.program.stdin.closed:
+                poll.register(to, select.POLLOUT if self.waiting else 0)
+            for fd, events in poll.poll():
+                if fd == to and events & (select.POLLERR | select.POLLHUP):
+                    self.say(self.STDIN_CLOSED, b"")
+                    self.close_stdin()
+                    self.waiting = b""
+                elif fd == to:
+                    try:
+                        self.waiting = self.waiting[os.write(to, self.waiting):]
+                    except BrokenPipeError:
+                        pass  # the poll says so next
+                elif events & select.POLLIN:
+                    got = self.connection.recv(1 << 16)
+                    if not got:
+                        return
+                    self.frames += got
+                elif events:
+                    return
+
+    def take_frames(self):
+        while len(self.frames) >= 2:
+            size = self.frames[0] << 8 | self.frames[1]
+            if len(self.frames) < 2 + size:
+                return
+            if not self.program.stdin.closed:
+                self.waiting += self.frames[2:2 + size]
+            self.ended = self.ended or size == 0
+            self.frames = self.frames[2 + size:]
+
+    def close_stdin(self):
+        with self.lock:
+            if not self.program.stdin.closed:
+                self.program.stdin.close()
 
 
 # ---- running ----
@@ -360,12 +437,14 @@ def runs(bits, env):
 
 
 def bridges(bits, env):
-    """The environment with python.exe and bash.exe in the search path of programs."""
+    """The environment with python.exe, bash.exe and others in the search path of programs."""
     folder = f"{WORK}/bridges-{bits}"
     os.makedirs(folder, exist_ok=True)
-    quiet(f"{WORK}/log_bridge", [f"{TRIPLES[bits]}-gcc", "-Wall", "-O1", "-s", "tests/support/windows/bridge.c", "-lws2_32", "-o",
-                                 f"{folder}/python.exe"], "the bridge does not compile")
-    shutil.copy(f"{folder}/python.exe", f"{folder}/bash.exe")
+    quiet(f"{WORK}/log_bridge", [f"{TRIPLES[bits]}-gcc", "-municode", "-Wall", "-O1", "-s", "tests/support/windows/bridge.c",
+                                 "-D_WIN32_WINNT=0x0A00", "-lws2_32", "-o", f"{folder}/python.exe"],
+          "the bridge does not compile")
+    for name in ("bash.exe", "sh.exe", "cat.exe", "env.exe", "true.exe"):
+        shutil.copy(f"{folder}/python.exe", f"{folder}/{name}")
     return {**env, "WINEPATH": "Z:\\" + folder.replace("/", "\\"), "PYTHON": f"Z:/{folder}/python.exe"}
 
 

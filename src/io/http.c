@@ -556,8 +556,10 @@ static bool phi__http_set_tls(phi__http_transfer *t) {
     bad |= curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, 2L) != CURLE_OK;
     if (http->ca_file != NULL)
         bad |= curl_easy_setopt(e, CURLOPT_CAINFO, http->ca_file) != CURLE_OK;
-    if (http->ca_file != NULL || http->drop_ca_path)
-        bad |= curl_easy_setopt(e, CURLOPT_CAPATH, (char *)NULL) != CURLE_OK;
+    if (http->ca_file != NULL || http->drop_ca_path) {
+        CURLcode code = curl_easy_setopt(e, CURLOPT_CAPATH, (char *)NULL);
+        bad |= code != CURLE_OK && code != CURLE_NOT_BUILT_IN; /* Schannel has no directories */
+    }
     return bad == 0;
 }
 

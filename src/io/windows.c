@@ -55,6 +55,8 @@ static const char *phi__os_common(int error) {
     case ERROR_DIRECTORY: return "Not a directory";
     case ERROR_DIR_NOT_EMPTY: return "Directory not empty";
     case ERROR_DISK_FULL: return "No space left on device";
+    case ERROR_BROKEN_PIPE:
+    case ERROR_NO_DATA: return "Broken pipe";
     default: return NULL;
     }
 }

@@ -301,6 +301,9 @@ static int phi__launch_go(phi__launch *launch, phi__os_child *child) {
     if (!CreateProcessW(program, launch->line.at, NULL, NULL, TRUE, flags, launch->block.at, cwd,
                         &launch->info.StartupInfo, &made)) {
         int error = (int)GetLastError();
+        if (error == ERROR_DIRECTORY && cwd != NULL &&
+            GetFileAttributesW(cwd) == INVALID_FILE_ATTRIBUTES)
+            error = (int)GetLastError(); /* the directory does not exist */
         (void)CloseHandle(job);
         return error;
     }
@@ -353,10 +356,15 @@ PHI__FN int phi__child_start(phi_memory *memory, const phi__spawn *spawn, phi__o
 }
 
 PHI__FN phi_status phi__child_refusal(int error, const char *cwd) {
-    (void)cwd; /* Windows has another error for a missing directory */
+    bool has_cwd = cwd == NULL;
+#if !defined(PHI_NO_FILES)
+    wchar_t wide[PHI__WIDE_PATH];
+    has_cwd = has_cwd || (phi__wide_path(cwd, wide) == 0 &&
+                          GetFileAttributesW(wide) != INVALID_FILE_ATTRIBUTES);
+#endif
     switch (error) {
     case ERROR_FILE_NOT_FOUND:
-    case ERROR_PATH_NOT_FOUND: return PHI_NOT_FOUND;
+    case ERROR_PATH_NOT_FOUND: return has_cwd ? PHI_NOT_FOUND : PHI_IO;
     case ERROR_NOT_ENOUGH_MEMORY:
     case ERROR_OUTOFMEMORY:
     case ERROR_COMMITMENT_LIMIT: return PHI_NO_MEMORY;

@@ -12,16 +12,16 @@
 #include "log/thread.h"
 #include "model/failure.h"
 #include "model/model.h"
+#include "support/os.h"
 #include "support/set.h"
 #include "loop/loop_in.h"
 
 #include <fcntl.h>
-#include <glob.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- one trouble ---- */
@@ -241,44 +241,62 @@ TEST(a_certificate_of_another_host_is_refused) { trouble_tls(__func__, "wronghos
 TEST(a_certificate_of_an_unknown_authority_is_refused) { trouble_tls(__func__, "good", false); }
 TEST(a_certificate_of_a_given_authority_is_good) { trouble_tls(__func__, "good", true); }
 
-/* A child that answers `count` connections with a few bytes, or with none, and closes them. */
-static pid_t rude_server(int count, const char *says, int *port) {
+/* A thread that answers connections with a few bytes, or with none, and closes them. */
+typedef struct rude {
+    int listener, port;
+    const char *says;
+    volatile bool over;
+    pthread_t thread;
+} rude;
+
+static void *rude_serve(void *ctx) {
+    rude *r = (rude *)ctx;
+    for (;;) {
+        char asked[65536];
+        int fd = accept(r->listener, NULL, NULL);
+        if (!r->over && read(fd, asked, sizeof asked) > 0 && r->says[0] != '\0')
+            (void)!write(fd, r->says, strlen(r->says));
+        (void)shutdown(fd, SHUT_WR);
+        while (!r->over && read(fd, asked, sizeof asked) > 0) continue;
+        (void)close(fd);
+        if (r->over) return NULL;
+    }
+}
+
+static bool rude_begin(rude *r, const char *says) {
     struct sockaddr_in address;
     socklen_t size = sizeof address;
-    int listener = socket(AF_INET, SOCK_STREAM, 0);
-    pid_t pid;
+    memset(r, 0, sizeof *r);
+    r->says = says;
+    r->listener = socket(AF_INET, SOCK_STREAM, 0);
     memset(&address, 0, sizeof address);
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
-        listen(listener, 8) != 0 || getsockname(listener, (struct sockaddr *)&address, &size) != 0)
-        return -1;
-    *port = ntohs(address.sin_port);
-    fflush(stdout);
-    pid = fork();
-    while (pid == 0 && count-- > 0) {
-        char asked[65536];
-        int fd = accept(listener, NULL, NULL);
-        if (read(fd, asked, sizeof asked) > 0 && says[0] != '\0')
-            (void)!write(fd, says, strlen(says));
-        (void)shutdown(fd, SHUT_WR);
-        while (read(fd, asked, sizeof asked) > 0) continue;
-        (void)close(fd);
-    }
-    if (pid == 0) _exit(0);
-    (void)close(listener);
-    return pid;
+    if (bind(r->listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(r->listener, 8) != 0 ||
+        getsockname(r->listener, (struct sockaddr *)&address, &size) != 0)
+        return false;
+    r->port = ntohs(address.sin_port);
+    return pthread_create(&r->thread, NULL, rude_serve, r) == 0;
+}
+
+/* A last connection wakes the thread. */
+static void rude_end(rude *r) {
+    int fd;
+    r->over = true;
+    fd = test_os_connect(r->port);
+    (void)pthread_join(r->thread, NULL);
+    test_os_close(fd);
+    (void)close(r->listener);
 }
 
 static void trouble_rude(const char *test, const char *scheme, const char *says) {
     char url[64];
-    int port = 0;
-    pid_t pid = rude_server(E2E_WIRES, says, &port);
-    REQUIRE(pid > 0);
-    (void)snprintf(url, sizeof url, "%s://127.0.0.1:%d", scheme, port);
+    rude r;
+    REQUIRE(rude_begin(&r, says));
+    (void)snprintf(url, sizeof url, "%s://127.0.0.1:%d", scheme, r.port);
     trouble_url(test, url, NULL);
-    (void)kill(pid, SIGKILL);
-    CHECK_EQ_INT(waitpid(pid, NULL, 0), pid);
+    rude_end(&r);
 }
 
 TEST(a_server_that_does_not_speak_http_is_said_so) {
@@ -698,25 +716,13 @@ TEST(a_prompt_of_an_agent_that_is_gone_is_refused) {
 
 /* ---- the page itself ---- */
 
-static bool defined_in(const char *pattern, const char *what) {
-    glob_t files;
-    size_t i;
-    bool found = false;
-    if (glob(pattern, 0, NULL, &files) != 0) return false;
-    for (i = 0; !found && i < files.gl_pathc; i++) {
-        char *text = test_read_file(files.gl_pathv[i], NULL);
-        found = text != NULL && strstr(text, what) != NULL;
-        free(text);
-    }
-    globfree(&files);
-    return found;
-}
-
 static bool defined_somewhere(const char *test) {
-    char c[250], python[250];
-    (void)snprintf(c, sizeof c, "TEST(%s)", test);
-    (void)snprintf(python, sizeof python, "def %s(self)", test);
-    return defined_in("tests/*/*.[ch]", c) || defined_in("tests/*/test_*.py", python);
+    char line[600];
+    (void)snprintf(
+        line, sizeof line,
+        "grep -qF 'TEST(%s)' tests/*/*.[ch] || grep -qF 'def %s(self)' tests/*/test_*.py", test,
+        test);
+    return system(line) == 0;
 }
 
 TEST(every_row_of_the_page_names_a_test_that_exists) {

@@ -93,7 +93,7 @@ TEST(a_client_that_takes_nothing_may_free_the_server) {
     ender_begin(&e, 1, "2025-11-25");
     served_close(&e.s.from);
     served_say(&e.s, "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\"}");
-    (void)phi_step(rig_runtime(e.s.r), 0);
+    served_step(&e.s);
     e.s.from = -1;
     ender_end(&e, 1);
 }

@@ -505,7 +505,7 @@ TEST(long_messages_are_read_in_slices_and_in_their_order) {
     world_open(&w, "2025-11-25");
     served_say(&w.s, one);
     while (served_read(&w.s), w.s.len == w.s.at && steps < 100) {
-        (void)phi_step(rig_runtime(w.r), 0);
+        served_step(&w.s);
         steps++;
     }
     CHECK(steps >= 4 && steps < 100); /* 64 KiB each */
@@ -536,10 +536,10 @@ TEST(a_server_may_be_freed_at_every_slice_of_a_message) {
         world_open(&w, "2025-11-25");
         served_say(&w.s, line);
         served_say(&w.s, legacy(4, "ping", "{}"));
-        for (i = 0; i < at; i++) (void)phi_step(rig_runtime(w.r), 0);
+        for (i = 0; i < at; i++) served_step(&w.s);
         phi_mcp_server_free(w.s.server);
         w.s.server = NULL;
-        (void)phi_step(rig_runtime(w.r), 0);
+        served_step(&w.s);
         served_free(&w.s);
     }
     free(line);
@@ -667,7 +667,7 @@ TEST(a_thousand_calls_may_be_under_way) {
                        i);
         served_say(&w.s, line);
     }
-    for (i = 0; i < 2000 && m.count < CALLS; i++) (void)phi_step(rig_runtime(w.r), 0);
+    for (i = 0; i < 2000 && m.count < CALLS; i++) served_step(&w.s);
     CHECK_EQ_INT(m.count, CALLS);
     during = phi_memory_used(rig_runtime(w.r), NULL);
     CHECK((during - before) / CALLS < 20000); /* docs/mcp.md says 17 KB */
@@ -690,7 +690,7 @@ TEST(bytes_may_come_one_at_a_time) {
     (void)snprintf(kept, sizeof kept, "%s\n", line);
     for (i = 0; kept[i] != '\0'; i++) {
         CHECK(write(w.s.to, kept + i, 1) == 1);
-        (void)phi_step(rig_runtime(w.r), 0);
+        served_step(&w.s);
     }
     CHECK(has(served_hear(&w.s), "\"id\":3,\"result\":{\"tools\":["));
     served_free(&w.s);

@@ -212,9 +212,15 @@ TEST(a_misbehaving_server_breaks_no_session) {
 TEST(a_call_in_flight_when_the_server_dies_ends_once_and_the_next_one_works) {
     static const struct {
         const char *tool, *arguments, *want;
-    } rows[] = {{"die", "{}", "the server's program has ended with code 3"},
-                {"die", "{\"signal\":9}", "the server's program was ended by signal 9"},
-                {"die_midway", "{}", "the server's program has ended with code 4"}};
+    } rows[] = {
+        {"die", "{}", "the server's program has ended with code 3"},
+#if defined(_WIN32) /* TerminateProcess gives a code */
+        {"die", "{\"signal\":9}", "the server's program has ended with code 9"},
+#else
+        {"die", "{\"signal\":9}", "the server's program was ended by signal 9"},
+#endif
+        {"die_midway", "{}", "the server's program has ended with code 4"}
+    };
     kit k;
     size_t i;
     begin(&k);
@@ -253,7 +259,7 @@ TEST(a_program_that_stops_reading_and_ends_gives_its_own_reason) {
     static const char script[] =
         "read -r line; exec 0<&-; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,"
         "\"message\":\"no\"}}'; sleep 0.1; echo 'no key file' >&2; exit 3";
-    const char *const argv[] = {"/bin/sh", "-c", script, NULL};
+    const char *const argv[] = {MCP_MOCK_SH, "-c", script, NULL};
     phi_mcp_desc desc = PHI_ZERO;
     kit k;
     desc.argv = argv;
@@ -268,7 +274,7 @@ TEST(a_program_that_stops_reading_and_ends_gives_its_own_reason) {
 TEST(a_program_that_stops_reading_and_stays_is_ended) {
     static const char script[] = "read -r line; exec 0<&-; echo '{\"jsonrpc\":\"2.0\",\"id\":1,"
                                  "\"error\":{\"code\":-32601,\"message\":\"no\"}}'; exec sleep 60";
-    const char *const argv[] = {"/bin/sh", "-c", script, NULL};
+    const char *const argv[] = {MCP_MOCK_SH, "-c", script, NULL};
     phi_mcp_desc desc = PHI_ZERO;
     kit k;
     desc.argv = argv;

@@ -315,6 +315,15 @@ TEST(a_file_authorizes_a_person_or_its_client) {
                   "oauth: grant: client_id, and client_secret or client_key, are needed");
 }
 
+/* A question mark, which no name of Windows has. */
+#if defined(_WIN32)
+#define MARK ""
+#define MARK_URI ""
+#else
+#define MARK "?"
+#define MARK_URI "%%3F"
+#endif
+
 TEST(roots_that_are_paths_reach_the_server_as_uris) {
     char dir[512], path[600], want[600];
     rig *r = rig_new();
@@ -323,9 +332,10 @@ TEST(roots_that_are_paths_reach_the_server_as_uris) {
     (void)snprintf(path, sizeof path, "%s/agent.toml", dir);
     rig_call(r, "c1", "roots", "{}");
     rig_says(r, "Done.");
-    REQUIRE(go(&m, r, with_mock("roots = [\"a b#c%?\", \"file:///x%20y\"]\n"), path));
+    REQUIRE(go(&m, r, with_mock("roots = [\"a b#c%" MARK "\", \"file:///x%20y\"]\n"), path));
     REQUIRE(CHECK_EQ_INT(rig_requests(r), 2));
-    (void)snprintf(want, sizeof want, "file://%s/a%%20b%%23c%%25%%3F", dir);
+    (void)snprintf(want, sizeof want, "file://%s%s/a%%20b%%23c%%25" MARK_URI,
+                   dir[0] == '/' ? "" : "/", dir);
     CHECK(strstr(rig_request(r, 1), want) != NULL);
     CHECK(strstr(rig_request(r, 1), "file:///x%20y") != NULL);
     made_free(&m);

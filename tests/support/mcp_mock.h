@@ -10,6 +10,13 @@
 
 extern mock_server mcp_mock; /* MCP_MOCK_MAIN's */
 
+/* A shell as the first word of an argument vector: on Windows it is looked for. */
+#if defined(_WIN32)
+#define MCP_MOCK_SH "sh"
+#else
+#define MCP_MOCK_SH "/bin/sh"
+#endif
+
 /* "http://127.0.0.1:PORT/m/BEHAVIOUR/e/ERAS/mcp", or without the parts that are NULL. In a buffer
    that is used again after 8 calls. */
 const char *mcp_mock_url(const char *eras, const char *behaviour);

@@ -247,8 +247,20 @@ static int os__none(void) {
 }
 
 int fork(void) { return os__none(); }
-unsigned geteuid(void) { return 1000; }
+/* 0: the system below Wine gives all rights. */
+unsigned geteuid(void) {
+    return getenv("PHI_LAUNCHER") != NULL && test_os_shell("test $(id -u) = 0") == 0 ? 0 : 1000;
+}
+
 int pause(void) { return os__none(); }
+
+char *realpath(const char *path, char *out) {
+    char *at = _fullpath(out, path, 4096);
+    for (; at != NULL && *at != '\0'; at++)
+        if (*at == '\\') *at = '/';
+    return at != NULL ? out : NULL;
+}
+
 int pipe(int *fds) { return _pipe(fds, 1 << 16, _O_BINARY); }
 
 int linkat(int from_dir, const char *from, int to_dir, const char *to, int flags) {
@@ -276,13 +288,37 @@ int setitimer(int which, const struct itimerval *value, struct itimerval *old) {
     return os__none();
 }
 
+/* The system below Wine makes the link, and only to a place in build/: Wine removes a link's target
+   in place of the link. On Windows a directory may need a junction, because links need a right. */
 int symlink(const char *target, const char *path) {
-    (void)target;
-    (void)path;
-    return os__none();
+    char line[8192], place[4096];
+    size_t n = strlen(path);
+    DWORD found;
+    if (getenv("PHI_LAUNCHER") != NULL) {
+        (void)snprintf(
+            line, sizeof line,
+            "p=$(realpath -ms '%s'); t=$(cd \"$(dirname \"$p\")\" && realpath -m '%s'); "
+            "case $t in \"$PWD\"/build | \"$PWD\"/build/*) ln -s '%s' \"$p\" ;; *) exit 9 ;; esac",
+            path, target, target);
+        return test_os_shell(line) == 0 ? 0 : os__none();
+    }
+    while (n > 0 && path[n - 1] != '/') n--;
+    (void)snprintf(place, sizeof place, "%.*s%s", strchr(target, ':') != NULL ? 0 : (int)n, path,
+                   target);
+    found = GetFileAttributesA(place);
+    if (found == INVALID_FILE_ATTRIBUTES) found = 0;
+    if (CreateSymbolicLinkA(path, target, ((found & FILE_ATTRIBUTE_DIRECTORY) != 0 ? 1 : 0) | 2))
+        return 0;
+    if ((found & FILE_ATTRIBUTE_DIRECTORY) == 0) return os__none();
+    n = (size_t)snprintf(line, sizeof line, "mklink /J \"%s\" \"%s\" >nul", path, place);
+    for (; n > 10; n--)
+        if (line[n] == '/') line[n] = '\\';
+    return (system)(line) == 0 ? 0 : os__none();
 }
 
-int link(const char *path, const char *more) { return symlink(path, more); }
+int link(const char *path, const char *more) {
+    return CreateHardLinkA(more, path, NULL) ? 0 : os__none();
+}
 
 int mkfifo(const char *path, int mode) {
     (void)path;
@@ -326,10 +362,17 @@ int setrlimit(int what, const struct rlimit *limit) {
     return os__none();
 }
 
+/* Of a process that Windows knows: looks for it, or ends it. */
 int kill(int pid, int number) {
-    (void)pid;
-    (void)number;
-    return os__none();
+    HANDLE it;
+    bool lives;
+    if (pid <= 0 || (number != 0 && number != SIGKILL)) return os__none();
+    it = OpenProcess(SYNCHRONIZE | PROCESS_TERMINATE, FALSE, (DWORD)pid);
+    lives = it != NULL && WaitForSingleObject(it, 0) == WAIT_TIMEOUT;
+    if (lives && number == SIGKILL) (void)TerminateProcess(it, SIGKILL);
+    if (it != NULL) (void)CloseHandle(it);
+    if (!lives) errno = ESRCH;
+    return lives ? 0 : -1;
 }
 
 int sigaction(int number, const struct sigaction *action, struct sigaction *old) {
@@ -496,8 +539,25 @@ ptrdiff_t test_recv(int fd, void *out, size_t cap, int flags) {
     return os__said(recv((SOCKET)fd, (char *)out, (int)cap, flags & 0xffff));
 }
 
+static bool os__nonblocking[OS_FILES];
+
+/* A pipe that does not wait takes all bytes or none, so fewer are tried. */
+static ptrdiff_t os__write_some(int fd, const char *bytes, size_t len) {
+    HANDLE pipe = (HANDLE)_get_osfhandle(fd);
+    DWORD mode = PIPE_NOWAIT, back = PIPE_WAIT, n = 0;
+    BOOL good = SetNamedPipeHandleState(pipe, &mode, NULL, NULL);
+    for (; good && n == 0 && len > 0; len /= 2) good = WriteFile(pipe, bytes, (DWORD)len, &n, NULL);
+    (void)SetNamedPipeHandleState(pipe, &back, NULL, NULL);
+    if (n > 0) return (ptrdiff_t)n;
+    errno = good ? EAGAIN : EPIPE;
+    return -1;
+}
+
 ptrdiff_t test_write(int fd, const void *bytes, size_t len) {
-    return os__is_socket(fd) ? test_send(fd, bytes, len, 0) : _write(fd, bytes, (unsigned)len);
+    if (os__is_socket(fd)) return test_send(fd, bytes, len, 0);
+    if (fd >= 0 && fd < OS_FILES && os__nonblocking[fd])
+        return os__write_some(fd, (const char *)bytes, len);
+    return _write(fd, bytes, (unsigned)len);
 }
 
 /* Bytes that wait in a pipe; -1: it has ended, or is none. */
@@ -505,8 +565,6 @@ static int os__waiting(int fd) {
     DWORD bytes = 0;
     return PeekNamedPipe((HANDLE)_get_osfhandle(fd), NULL, 0, NULL, &bytes, NULL) ? (int)bytes : -1;
 }
-
-static bool os__nonblocking[OS_FILES];
 
 ptrdiff_t test_read(int fd, void *out, size_t cap) {
     if (os__is_socket(fd)) return test_recv(fd, out, cap, 0);

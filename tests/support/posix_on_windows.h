@@ -27,7 +27,7 @@ unsigned geteuid(void);
 int pause(void);
 
 int pipe(int *fds); /* of the C library */
-#define realpath(path, out) _fullpath(out, path, 4096)
+char *realpath(const char *path, char *out); /* the text of the path, with slashes */
 
 /* A shell outside of Wine runs it, by the launcher of scripts/windows.py. */
 int test_os_shell(const char *command);

@@ -282,12 +282,18 @@ TEST(a_file_is_read_and_another_is_written_though_no_poller_takes_them) {
     rig_close(&r, fds);
 }
 
+#if defined(_WIN32)
+#define NOTHING "NUL"
+#else
+#define NOTHING "/dev/null"
+#endif
+
 TEST(dev_null_ends_at_once_and_swallows) {
     int fds[2];
     rig r;
     rig_open(&r);
-    fds[0] = open("/dev/null", O_RDONLY);
-    fds[1] = open("/dev/null", O_WRONLY);
+    fds[0] = open(NOTHING, O_RDONLY);
+    fds[1] = open(NOTHING, O_WRONLY);
     if (CHECK_EQ_INT(rig_begin(&r, fds[0], fds[1], 0), PHI_OK)) {
         put(&r, "gone");
         until_end(&r);

@@ -1,5 +1,6 @@
 /* test_files.c - reading, replacing, resolving and walking, on a real disk. */
 #include "system/files_in.h"
+#include "support/os.h"
 #include "support/test.h"
 
 #include <errno.h>
@@ -86,10 +87,12 @@ TEST(what_cannot_be_read_is_refused_in_the_systems_words) {
     CHECK_EQ_INT(phi__files_open_read(&r.memory, r.dir, PHI__LINKS_FOLLOW, &file, &r.words),
                  PHI_IO);
     CHECK_EQ_STR(r.words.text, "Is a directory");
+#if !defined(_WIN32)
     CHECK(mkfifo(in(&r, "pipe"), 0600) == 0);
     CHECK_EQ_INT(phi__files_open_read(&r.memory, r.path, PHI__LINKS_FOLLOW, &file, &r.words),
                  PHI_IO); /* and at once */
     CHECK_EQ_STR(r.words.text, "Not a regular file");
+#endif
     put(in(&r, "locked"), "x");
     (void)chmod(r.path, 0);
     if (geteuid() != 0) {
@@ -116,8 +119,10 @@ TEST(stat_tells_kind_and_size_and_follows_or_refuses_links) {
     CHECK(info.kind == PHI__FILE_REGULAR && info.bytes == 5);
     CHECK_EQ_INT(phi__files_stat(r.dir, PHI__LINKS_FOLLOW, &info, NULL), PHI_OK);
     CHECK(info.kind == PHI__FILE_DIRECTORY);
+#if !defined(_WIN32)
     CHECK_EQ_INT(phi__files_stat("/dev/null", PHI__LINKS_FOLLOW, &info, NULL), PHI_OK);
     CHECK(info.kind == PHI__FILE_OTHER);
+#endif
     CHECK_EQ_INT(phi__files_stat(in(&r, "none"), PHI__LINKS_FOLLOW, &info, &r.words),
                  PHI_NOT_FOUND);
     CHECK(info.kind == PHI__FILE_NONE);
@@ -149,6 +154,14 @@ static phi_status replace(rig *r, const char *path, const char *text, size_t len
     return status;
 }
 
+/* Windows has no modes. */
+#if defined(_WIN32)
+#define NO_MODES 0666
+#else
+#define NO_MODES -1
+#endif
+#define MODE(info) (int)((info).st_mode & 07777)
+
 TEST(a_new_file_gets_the_mode_the_umask_leaves) {
     mode_t before = umask(027);
     struct stat info;
@@ -157,7 +170,8 @@ TEST(a_new_file_gets_the_mode_the_umask_leaves) {
     CHECK_EQ_INT(replace(&r, in(&r, "new"), "text", 4), PHI_OK);
     (void)umask(before);
     check_content(r.path, "text");
-    CHECK(stat(r.path, &info) == 0 && (info.st_mode & 07777) == 0640);
+    CHECK(stat(r.path, &info) == 0);
+    CHECK(MODE(info) == 0640 || MODE(info) == NO_MODES);
     CHECK_EQ_INT(count_names(r.dir), 1);
 }
 
@@ -175,7 +189,8 @@ TEST(the_old_file_stays_until_the_commit_and_its_mode_after_it) {
     CHECK_EQ_INT(phi__files_commit(file, &r.words), PHI_OK);
     phi__files_close(file);
     check_content(r.path, "newer");
-    CHECK(stat(r.path, &info) == 0 && (info.st_mode & 07777) == 0751);
+    CHECK(stat(r.path, &info) == 0);
+    CHECK(MODE(info) == 0751 || MODE(info) == NO_MODES);
     CHECK_EQ_INT(count_names(r.dir), 1);
 }
 
@@ -216,16 +231,21 @@ TEST(what_cannot_be_replaced_is_refused_and_nothing_changes) {
     put(in(&r, "a"), "old");
     CHECK_EQ_INT(replace(&r, in(&r, "a/b"), "x", 1), PHI_IO);
     CHECK_EQ_STR(r.words.text, "Not a directory");
-    CHECK(mkfifo(in(&r, "pipe"), 0600) == 0);
-    CHECK_EQ_INT(replace(&r, r.path, "x", 1), PHI_IO);
-    CHECK_EQ_STR(r.words.text, "Not a regular file");
     (void)chmod(in(&r, "a"), 0444);
     if (geteuid() != 0) {
         CHECK_EQ_INT(replace(&r, r.path, "x", 1), PHI_IO);
         CHECK_EQ_STR(r.words.text, "Permission denied");
         check_content(r.path, "old");
     }
-    CHECK_EQ_INT(count_names(r.dir), 2);
+    CHECK_EQ_INT(count_names(r.dir), 1);
+}
+
+TEST(a_pipe_is_not_written_to) {
+    rig r;
+    REQUIRE(rig_open(&r));
+    CHECK(mkfifo(in(&r, "pipe"), 0600) == 0);
+    CHECK_EQ_INT(replace(&r, r.path, "x", 1), PHI_IO);
+    CHECK_EQ_STR(r.words.text, "Not a regular file");
 }
 
 TEST(a_device_is_not_written_to) {
@@ -275,7 +295,7 @@ TEST(a_name_of_255_bytes_can_be_replaced) {
     memset(name, 'n', 255);
     name[255] = '\0';
     CHECK_EQ_INT(replace(&r, in(&r, name), "one", 3), PHI_OK);
-    CHECK_EQ_INT(replace(&r, r.path, "two", 3), PHI_OK);
+    if (!CHECK_EQ_INT(replace(&r, r.path, "two", 3), PHI_OK)) printf("  %s\n", r.words.text);
     check_content(r.path, "two");
 }
 
@@ -313,14 +333,16 @@ TEST(paths_lose_dots_and_doubled_slashes) {
     CHECK_EQ_STR(resolved(&r, "sub/../sub/"), "/sub");
     CHECK_EQ_STR(resolved(&r, "none/deeper/x"), "/none/deeper/x");
     CHECK_EQ_STR(resolved(&r, "none/../sub/x"), "/sub/x");
-    CHECK_EQ_STR(resolved(&r, "/"), "/");
-    CHECK_EQ_STR(resolved(&r, "/../../.."), "/");
-    CHECK_EQ_STR(resolved(&r, "/no-such-top/x"), "/no-such-top/x");
     CHECK_EQ_STR(resolved(&r, ""), "No such file or directory");
     put(in(&r, "f"), "x");
     CHECK_EQ_STR(resolved(&r, "f/x"), "Not a directory");
+#if !defined(_WIN32) /* test_paths_windows.c has what Windows makes of the like */
     CHECK_EQ_STR(resolved(&r, "f/../x"), "Not a directory");
+    CHECK_EQ_STR(resolved(&r, "/"), "/");
+    CHECK_EQ_STR(resolved(&r, "/../../.."), "/");
+    CHECK_EQ_STR(resolved(&r, "/no-such-top/x"), "/no-such-top/x");
     CHECK_EQ_STR(resolved(&r, "name\nwith\nlines"), "/name\nwith\nlines");
+#endif
 }
 
 TEST(links_are_resolved_at_every_level) {
@@ -329,25 +351,27 @@ TEST(links_are_resolved_at_every_level) {
     (void)mkdir(in(&r, "sub"), 0777);
     (void)mkdir(in(&r, "sub/deep"), 0777);
     CHECK(symlink("sub/deep", in(&r, "to_deep")) == 0);
-    CHECK(symlink("/usr", in(&r, "to_usr")) == 0);
-    CHECK(symlink("nowhere/at/all", in(&r, "dangling")) == 0);
     CHECK(symlink("to_deep", in(&r, "twice")) == 0);
     CHECK_EQ_STR(resolved(&r, "to_deep/x"), "/sub/deep/x");
-    CHECK_EQ_STR(resolved(&r, "to_deep/../x"), "/sub/x"); /* not what the text says */
     CHECK_EQ_STR(resolved(&r, "twice/x"), "/sub/deep/x");
-    CHECK_EQ_STR(resolved(&r, "to_usr/none/x"), "/usr/none/x");
-    CHECK_EQ_STR(resolved(&r, "dangling"), "/nowhere/at/all");
     CHECK(symlink("loop_b", in(&r, "loop_a")) == 0);
     CHECK(symlink("loop_a", in(&r, "loop_b")) == 0);
     CHECK_EQ_STR(resolved(&r, "loop_a/x"), "Too many levels of symbolic links");
     CHECK(symlink("self/self", in(&r, "self")) == 0);
     CHECK_EQ_STR(resolved(&r, "self"), "Too many levels of symbolic links");
+#if !defined(_WIN32) /* where ".." is a matter of text, and Wine shows no link to nothing */
+    CHECK_EQ_STR(resolved(&r, "to_deep/../x"), "/sub/x"); /* not what the text says */
+    CHECK(symlink("/usr", in(&r, "to_usr")) == 0);
+    CHECK(symlink("nowhere/at/all", in(&r, "dangling")) == 0);
+    CHECK_EQ_STR(resolved(&r, "to_usr/none/x"), "/usr/none/x");
+    CHECK_EQ_STR(resolved(&r, "dangling"), "/nowhere/at/all");
+#endif
 }
 
 TEST(a_relative_base_and_none_start_at_the_working_directory) {
     char here[PHI__PATH_BYTES], there[PHI__PATH_BYTES], out[PHI__PATH_BYTES];
     phi__words words;
-    REQUIRE(getcwd(here, sizeof here) != NULL);
+    REQUIRE(test_os_here(here, sizeof here));
     (void)snprintf(there, sizeof there, "%.2000s/a/b", here);
     CHECK_EQ_INT(resolve(NULL, "a/b", out, sizeof out, &words), PHI_OK);
     CHECK_EQ_STR(out, there);
@@ -402,7 +426,9 @@ TEST(a_chain_of_links_is_resolved_a_part_at_a_time) {
     } while (status == PHI_BUSY && calls < 100000);
     CHECK_EQ_INT(status, PHI_OK);
     CHECK_EQ_STR(resolve.out, want);
+#if !defined(_WIN32)        /* which resolves a path in one call */
     CHECK(calls > 39 * 30); /* a call looks at one part */
+#endif
 }
 
 /* As write_file makes them: PHI_OK, and the units that were left of `units` a step. */
@@ -507,11 +533,19 @@ TEST(a_walk_lists_all_paths_and_does_not_follow_links) {
     put(in(&r, "b0"), "");
     put(in(&r, "A"), "");
     CHECK(symlink("..", in(&r, "b/up")) == 0);
+    CHECK_EQ_INT(list(&r, NULL, &got), PHI_NOT_FOUND);
+    CHECK_EQ_STR(got.text, "A:1 b-1:1 b.txt:1 b/1 b/c/2 b/c/z:3 b/empty/2 b/up@2 b0:1 ");
+    CHECK_EQ_INT(list(&r, "b/c", &got), PHI_NOT_FOUND);
+    CHECK_EQ_STR(got.text, "A:1 b-1:1 b.txt:1 b/1 b/c/2 b/empty/2 b/up@2 b0:1 ");
+}
+
+TEST(a_walk_says_what_is_no_file) {
+    listing got;
+    rig r;
+    REQUIRE(rig_open(&r));
     CHECK(mkfifo(in(&r, "pipe"), 0600) == 0);
     CHECK_EQ_INT(list(&r, NULL, &got), PHI_NOT_FOUND);
-    CHECK_EQ_STR(got.text, "A:1 b-1:1 b.txt:1 b/1 b/c/2 b/c/z:3 b/empty/2 b/up@2 b0:1 pipe?1 ");
-    CHECK_EQ_INT(list(&r, "b/c", &got), PHI_NOT_FOUND);
-    CHECK_EQ_STR(got.text, "A:1 b-1:1 b.txt:1 b/1 b/c/2 b/empty/2 b/up@2 b0:1 pipe?1 ");
+    CHECK_EQ_STR(got.text, "pipe?1 ");
 }
 
 TEST(names_with_newlines_and_broken_utf8_are_names) {
@@ -623,7 +657,7 @@ TEST_MAIN(TEST_ENTRY(a_file_is_read_in_slices),
           TEST_ENTRY(a_replacement_without_commit_leaves_no_trace),
           TEST_ENTRY(a_link_is_kept_and_its_target_replaced),
           TEST_ENTRY(what_cannot_be_replaced_is_refused_and_nothing_changes),
-          TEST_ENTRY(a_device_is_not_written_to),
+          TEST_ENTRY(a_pipe_is_not_written_to), TEST_ENTRY(a_device_is_not_written_to),
           TEST_ENTRY(a_file_size_limit_is_an_error_and_no_signal_and_the_old_file_stays),
           TEST_ENTRY(a_name_of_255_bytes_can_be_replaced),
           TEST_ENTRY(directories_are_made_down_to_the_last),
@@ -634,6 +668,7 @@ TEST_MAIN(TEST_ENTRY(a_file_is_read_in_slices),
           TEST_ENTRY(a_chain_of_links_is_resolved_a_part_at_a_time),
           TEST_ENTRY(directories_are_made_one_at_a_time), TEST_ENTRY(inside_compares_whole_parts),
           TEST_ENTRY(a_walk_lists_all_paths_and_does_not_follow_links),
+          TEST_ENTRY(a_walk_says_what_is_no_file),
           TEST_ENTRY(names_with_newlines_and_broken_utf8_are_names),
           TEST_ENTRY(a_directory_of_a_thousand_files_takes_a_call_for_each),
           TEST_ENTRY(a_directory_that_cannot_be_read_is_returned_and_passed),

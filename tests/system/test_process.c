@@ -275,7 +275,8 @@ TEST(a_child_that_closes_its_input_raises_no_signal_here) {
 }
 
 TEST(the_directory_and_the_environment_are_the_ones_given) {
-    const char *argv[] = {"sh", "-c", "pwd; echo \"$PHI_ONE-$PHI_TWO-$PHI_THREE\"", NULL};
+    const char *argv[] = {"sh", "-c", "basename \"$PWD\"; echo \"$PHI_ONE-$PHI_TWO-$PHI_THREE\"",
+                          NULL};
     const char *env[] = {"PHI_TWO=new", "PHI_THREE=c", NULL};
     phi__process_desc desc;
     rig r;
@@ -283,9 +284,9 @@ TEST(the_directory_and_the_environment_are_the_ones_given) {
     (void)setenv("PHI_TWO", "old", 1);
     rig_open(&r);
     desc_init(&r, &desc, argv);
-    desc.cwd = "/usr";
+    desc.cwd = "tests/system";
     desc.env = env;
-    if (begin(&r, &desc) && finish(&r)) CHECK_EQ_STR(r.text[1], "/usr\nhost-new-c\n");
+    if (begin(&r, &desc) && finish(&r)) CHECK_EQ_STR(r.text[1], "system\nhost-new-c\n");
     rig_close(&r);
 }
 
@@ -472,6 +473,7 @@ TEST(a_queue_that_fits_into_the_pipe_tells_of_room_as_well) {
     if (begin_talk(&r, argv, 4)) {
         CHECK_EQ_INT(phi__process_write(r.process, "abcdef", 6, &taken), PHI_OK);
         CHECK_EQ_INT(taken, 4);
+        (void)until_len(&r, 4);
         turns(&r, 50);
         CHECK_EQ_INT(rooms, 1);
         CHECK_EQ_STR(r.text[1], "abcd");
@@ -588,7 +590,12 @@ static bool gone(long pid) {
     FILE *f;
     char state = 'X';
     for (;;) {
+#if defined(_WIN32) /* the shell's numbers are not those of Windows */
+        (void)snprintf(path, sizeof path, "kill -0 %ld 2>/dev/null", pid);
+        if (system(path) != 0) return true;
+#else
         if (kill((pid_t)pid, 0) != 0 && errno == ESRCH) return true;
+#endif
         (void)snprintf(path, sizeof path, "/proc/%ld/stat", pid); /* dead, but its parent is slow */
         f = fopen(path, "r");
         if (f != NULL) {
@@ -781,7 +788,7 @@ TEST(a_missing_program_is_not_found) {
 }
 
 TEST(a_file_that_is_no_program_is_refused_in_the_systems_words) {
-    const char *argv[] = {"/etc/passwd", NULL};
+    const char *argv[] = {"docs/errors.md", NULL};
     phi__process_desc desc;
     char words[160];
     rig r;
@@ -790,7 +797,9 @@ TEST(a_file_that_is_no_program_is_refused_in_the_systems_words) {
     desc_init(&r, &desc, argv);
     phi__io_step_begin(r.io);
     CHECK_EQ_INT(phi__process_new(r.io, &desc, &r.process, words, sizeof words), PHI_IO);
+#if !defined(_WIN32)
     CHECK_EQ_STR(words, "Permission denied");
+#endif
     rig_close(&r);
 }
 

@@ -207,6 +207,21 @@ static const char *calls_path(const calls *c, const char *name) {
     return path;
 }
 
+/* Writes a line to a file whose path may be longer than calls of Windows take, with its directories. */
+static inline bool calls_put_deep(const calls *c, const char *name, const char *text) {
+    char line[4096];
+    (void)snprintf(line, sizeof line, "f='%s/%s' && mkdir -p \"${f%%/*}\" && echo '%s' > \"$f\"",
+                   c->dir, name, text);
+    return CHECK(system(line) == 0);
+}
+
+/* Gives a file another name. */
+static inline bool calls_link(const calls *c, const char *from, const char *to) {
+    char path[1024];
+    (void)snprintf(path, sizeof path, "%s/%s", c->dir, from);
+    return link(path, calls_path(c, to)) == 0;
+}
+
 static void calls_put_bytes(const calls *c, const char *name, const char *bytes, size_t n) {
     FILE *f = fopen(calls_path(c, name), "wb");
     if (!CHECK(f != NULL)) return;

@@ -3,6 +3,7 @@
 #include "calls.h"
 #include "loop/events.h"
 #include "agent/agent_history.h"
+#include "support/os.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -30,6 +31,34 @@ static void close_work(calls *c) {
     calls_close(c);
 }
 
+#if defined(_WIN32)
+enum { CALLS = 900 }; /* Wine is slow */
+
+/* A program outside of Wine, which renames a link's target in place of the link. */
+static int swap_to, swap_from;
+
+static pid_t swap(const calls *c) {
+    static const char script[] =
+        "import os,select,sys\nos.chdir(sys.argv[1])\nprint(1,flush=True)\n"
+        "while not select.select([0],[],[],0)[0]:\n"
+        "  for a,b in ('d','aside'),('link','d'),('d','link'),('aside','d'):\n"
+        "    try: os.rename(a,b)\n"
+        "    except OSError: pass\n";
+    const char *argv[] = {getenv("PYTHON"), "-c", script, c->set.desc.workspace, NULL};
+    char byte;
+    return test_os_spawn(argv, &swap_to, &swap_from) && test_os_read(swap_from, &byte, 1) == 1;
+}
+
+static void swap_end(pid_t pid) {
+    char bytes[8];
+    (void)pid;
+    test_os_finish(swap_to);
+    while (test_os_read(swap_from, bytes, sizeof bytes) > 0) continue;
+    test_os_close(swap_from);
+}
+#else
+enum { CALLS = 3000 };
+
 /* A child that makes "d" a directory and a link, in turns. */
 static pid_t swap(const calls *c) {
     pid_t pid;
@@ -47,6 +76,14 @@ static pid_t swap(const calls *c) {
         (void)rename("aside", "d");
     }
 }
+
+static void swap_end(pid_t pid) {
+    int status;
+    CHECK(waitpid(pid, &status, WNOHANG) == 0); /* it swapped to the end */
+    (void)kill(pid, SIGKILL);
+    (void)waitpid(pid, &status, 0);
+}
+#endif
 
 static void call_at_once(calls *c, const char *tool, const char *arguments) {
     phi_event event;
@@ -70,27 +107,25 @@ TEST(a_swap_of_directory_and_link_never_leads_a_tool_outside) {
         {"edit_file", "{\"path\":\"d/f\",\"old_text\":\"inside\",\"new_text\":\"inside!\"}"},
         {"list_files", "{\"path\":\"d\"}"},
         {"search", "{\"pattern\":\"outside\",\"path\":\"d\"}"}};
-    int i, status, good = 0;
+    int i, good = 0;
     pid_t pid;
     calls c;
     REQUIRE(open_work(&c, NULL));
     pid = swap(&c);
     REQUIRE(CHECK(pid > 0));
-    for (i = 0; i < 3000; i++) {
+    for (i = 0; i < CALLS; i++) {
         size_t k = (size_t)i % PHI__COUNT(asked);
         call_at_once(&c, asked[k][0], asked[k][1]);
         CHECK(strstr(c.text, "outside\n") == NULL && strstr(c.text, "secret") == NULL);
         good += !c.is_error;
     }
-    CHECK(waitpid(pid, &status, WNOHANG) == 0); /* it swapped to the end */
-    (void)kill(pid, SIGKILL);
-    (void)waitpid(pid, &status, 0);
+    swap_end(pid);
     check_file(&c, "out/f", "outside\n");
     check_file(&c, "out/secret", "outside\n");
     CHECK(access(calls_path(&c, "out/new"), F_OK) != 0);
     CHECK(unlink(calls_path(&c, "out/f")) == 0 && unlink(calls_path(&c, "out/secret")) == 0);
     CHECK(rmdir(calls_path(&c, "out")) == 0); /* nothing else was in it */
-    printf("of 3,000 calls %d found their file\n", good);
+    printf("of %d calls %d found their file\n", CALLS, good);
     close_work(&c);
 }
 
@@ -129,7 +164,11 @@ TEST(a_device_is_not_written_to_and_a_pipe_not_waited_for) {
     size_t i;
     calls c;
     REQUIRE(open_work(&c, NULL));
-    CHECK(mkfifo(calls_path(&c, "work/pipe"), 0600) == 0); /* nobody will ever write */
+    if (mkfifo(calls_path(&c, "work/pipe"), 0600) != 0) { /* nobody will ever write */
+        test_skip("no pipe can be made here");
+        close_work(&c);
+        return;
+    }
     check_call(&c, "read_file", "{\"path\":\"pipe\"}", true, "Cannot read pipe: Not a regular file",
                "");
     check_call(&c, "edit_file", "{\"path\":\"pipe\",\"old_text\":\"a\",\"new_text\":\"b\"}", true,

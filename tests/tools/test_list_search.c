@@ -128,21 +128,21 @@ TEST(two_hundred_files_are_shown_and_all_are_counted) {
     calls_close(&c);
 }
 
-/* Many names, in an order that is none, of few files: a link is made sooner than a file. */
+/* Many names, in an order that is none, of few files: a link is made sooner than a file. NTFS
+   gives a file at most 1,023 of them. */
 static bool put_links(calls *c, int count) {
     char from[32], to[32];
-    int i, at = open(c->dir, O_RDONLY | O_DIRECTORY);
-    bool good = at >= 0;
+    int i;
+    bool good = true;
     for (i = 0; i < count && good; i++) {
         unsigned n = (unsigned)i * 7919u % (unsigned)count;
         (void)snprintf(to, sizeof to, "f%06u", n);
-        if (i % 20000 == 0) {
+        if (i % 1000 == 0) {
             memcpy(from, to, sizeof from);
             calls_put(c, from, "");
         } else
-            good = linkat(at, from, at, to, 0) == 0;
+            good = calls_link(c, from, to);
     }
-    (void)close(at);
     return CHECK(good);
 }
 
@@ -245,8 +245,10 @@ static void use_path(calls *c, bool grep_only) {
     (void)snprintf(before, sizeof before, "%s", getenv("PATH"));
     (void)snprintf(only, sizeof only, "%s/../bin", c->dir);
     calls_mkdir(c, ".bin");
+#if !defined(_WIN32)
     CHECK(symlink(access("/bin/grep", X_OK) == 0 ? "/bin/grep" : "/usr/bin/grep",
                   calls_path(c, ".bin/grep")) == 0);
+#endif
     (void)setenv("PATH", calls_path(c, ".bin"), 1);
 }
 
@@ -275,6 +277,7 @@ static void search_scenario(calls *c) {
     calls_put(c, "-f", "odd\n");
     check_call(c, "search", "{\"pattern\":\"odd\",\"path\":\"-f\"}", false, "-f:1:odd\n(1 matches)",
                NULL);
+#if !defined(_WIN32) /* which has no such names */
     calls_mkdir(c, "forged");
     calls_put(c, "forged/x\nb.txt:9:no \x1b[2J", "needle \x1b[31m\n");
     calls_put(c, "forged/y:1:z", "needle\n");
@@ -282,6 +285,7 @@ static void search_scenario(calls *c) {
                false, "forged/x?b.txt:9:no ?[2J:1:needle ?[31m\n(1 matches)", NULL);
     check_call(c, "search", "{\"pattern\":\"needle\",\"path\":\"forged\",\"include\":\"y*\"}",
                false, "forged/y:1:z:1:needle\n(1 matches)", NULL);
+#endif
     if (call(c, "search", "{\"pattern\":\"(\"}")) {
         CHECK(strncmp(c->text, "Search error: ", 14) == 0);
         CHECK(c->is_error && c->len > 20);
@@ -352,14 +356,14 @@ TEST(a_program_that_the_host_wants_and_that_is_not_there_is_named) {
     desc.search_with = PHI_SEARCH_RG;
     REQUIRE(calls_open(&c, &desc));
     use_path(&c, true);
-    CHECK(unlink(calls_path(&c, ".bin/grep")) == 0);
+    (void)unlink(calls_path(&c, ".bin/grep"));
     check_call(&c, "search", "{\"pattern\":\"x\"}", true, "Search error: rg was not found", "");
     use_path(&c, false);
     calls_close(&c);
     desc.search_with = PHI_SEARCH_GREP;
     REQUIRE(calls_open(&c, &desc));
     use_path(&c, true);
-    CHECK(unlink(calls_path(&c, ".bin/grep")) == 0);
+    (void)unlink(calls_path(&c, ".bin/grep"));
     check_call(&c, "search", "{\"pattern\":\"x\"}", true, "Search error: grep was not found", "");
     use_path(&c, false);
     calls_close(&c);
@@ -413,7 +417,7 @@ TEST(a_search_stays_inside_the_workspace) {
     REQUIRE(calls_open(&c, NULL));
     check_call(&c, "search", "{\"pattern\":\"root\",\"path\":\"/etc\"}", true,
                "Cannot access /etc: it is outside the allowed paths", "");
-    CHECK(symlink("/etc", calls_path(&c, "link")) == 0);
+    CHECK(symlink("..", calls_path(&c, "link")) == 0);
     check_call(&c, "search", "{\"pattern\":\"root\",\"path\":\"link\"}", true,
                "Cannot access link: it is outside the allowed paths", "");
     check_call(&c, "search", "{\"pattern\":\"root\"}", false, "No matches found for 'root'", NULL);

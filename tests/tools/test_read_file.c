@@ -305,7 +305,7 @@ TEST(what_cannot_be_read_is_told_in_words) {
 /* ---- where it may read ---- */
 
 TEST(the_workspace_cannot_be_left) {
-    char arguments[700], want[700];
+    char arguments[700], want[700], secret[700];
     calls c;
     REQUIRE(calls_open(&c, NULL));
     calls_mkdir(&c, "work");
@@ -315,7 +315,8 @@ TEST(the_workspace_cannot_be_left) {
     c.set.desc.workspace = calls_copy(phi_str_of(calls_path(&c, "work")));
     CHECK(symlink("../secret", calls_path(&c, "work/link")) == 0);
     CHECK(symlink("..", calls_path(&c, "work/up")) == 0);
-    CHECK(symlink("/etc/passwd", calls_path(&c, "work/far")) == 0);
+    (void)snprintf(secret, sizeof secret, "%s/secret", c.dir);
+    CHECK(symlink(secret, calls_path(&c, "work/far")) == 0);
     check_call(&c, "read_file", "{\"path\":\"../secret\"}", true,
                "Cannot access ../secret: it is outside the allowed paths", "");
     check_call(&c, "read_file", "{\"path\":\"../work2/secret\"}", true,
@@ -370,15 +371,19 @@ TEST(a_chain_of_links_takes_steps_and_ends_where_it_leads) {
                        "\"old_text\":\"found\",\"new_text\":\"find\"}",
                        deepest);
         CHECK(call(&c, names[i], arguments));
+#if !defined(_WIN32) /* which resolves a path in one call */
         if (!CHECK(c.steps >= 10)) printf("  %s: %d steps\n", names[i], c.steps);
+#endif
         if (!CHECK(c.is_error == (i == 3))) printf("  %s: %s\n", names[i], c.text);
     }
+#if !defined(_WIN32)
     calls_begin(&c, "read_file", arguments);
     calls_go_on(&c, 3);
     CHECK(!c.ended);
     CHECK_EQ_INT(phi_abort(c.agent), PHI_OK); /* in the middle of it */
     while (calls_step(&c) > 0) continue;
     CHECK_EQ_STR(c.text, "Cancelled");
+#endif
     calls_close(&c);
 }
 

@@ -103,8 +103,17 @@ TEST(long_files_are_cut_at_a_line_that_is_named) {
 
 TEST(nothing_leads_out_of_the_directory) {
     static const char *const ways[] = {
-        "../../secret", "../other/SKILL.md",   "link", "dir/secret", "/etc/passwd",
-        "dangling",     "references/../../..", "loop"};
+        "../../secret",
+        "../other/SKILL.md",
+        "link",
+        "dir/secret",
+        "/etc/passwd",
+#if !defined(_WIN32) /* Wine shows no link to nothing */
+        "dangling",
+#endif
+        "references/../../..",
+        "loop"
+    };
     lesson l;
     size_t i;
     REQUIRE(lesson_open(&l, 0));
@@ -117,8 +126,8 @@ TEST(nothing_leads_out_of_the_directory) {
         char arguments[200], want[300];
         (void)snprintf(arguments, sizeof arguments, "{\"name\":\"git\",\"file\":\"%s\"}", ways[i]);
         (void)snprintf(want, sizeof want, "Cannot read %s of the skill \"git\": %s", ways[i],
-                       i == 7 ? "Too many levels of symbolic links"
-                              : "it lies outside the directory of the skill");
+                       strcmp(ways[i], "loop") == 0 ? "Too many levels of symbolic links"
+                                                    : "it lies outside the directory of the skill");
         check_read(&l, arguments, true, want);
     }
     check_read(&l, "{\"name\":\"git\",\"file\":\"inside\"}", false, "echo {baseDir}\n");

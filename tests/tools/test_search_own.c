@@ -1,8 +1,6 @@
 /* test_search_own.c - searching without a program: which files, which lines, and at what cost. */
 #include "calls.h"
 
-#include <fcntl.h>
-
 static bool open_own(calls *c, uint32_t most) {
     phi_tools_desc desc = PHI_ZERO;
     desc.search_with = PHI_SEARCH_OWN;
@@ -82,15 +80,14 @@ TEST(costly_rules_are_asked_in_slices) {
         if (k > 0) path[i++] = '/';
         memset(path + i, 'a', 150);
         path[i += 150] = '\0';
-        if (k < 3) calls_mkdir(&c, path);
     }
-    calls_put(&c, path, "needle\n");
+    (void)calls_put_deep(&c, path, "needle");
     if (call(&c, "search", "{\"pattern\":\"needle\"}")) {
         CHECK(strstr(c.text, "aaa:1:needle\n(1 matches)") != NULL);
         CHECK(c.steps > 12);
     }
     if (call(&c, "list_files", "{\"max_depth\":9}")) {
-        CHECK(strstr(c.text, "aaa\n\n(2 files)") != NULL);
+        if (!CHECK(strstr(c.text, "aaa\n\n(2 files)") != NULL)) printf("  %s\n", c.text);
         CHECK(c.steps > 50);
     }
     calls_close(&c);
@@ -158,6 +155,14 @@ TEST(without_a_repository_gitignore_does_not_count) {
     calls_close(&c);
 }
 
+/* A character of a name that is no text, and how it is shown. */
+#if defined(_WIN32)
+#define ODD "\x7f"
+#else
+#define ODD "\n"
+#endif
+#define ODD_SHOWN "?"
+
 TEST(texts_of_every_kind) {
     calls c;
     REQUIRE(open_own(&c, 0));
@@ -177,9 +182,9 @@ TEST(texts_of_every_kind) {
                "bytes:1:\xEF\xBF\xBD needle ?[2J\n(1 matches)", NULL);
     calls_put_bytes(&c, "binary", "needle\n\0needle\n", 15);
     calls_put(&c, "nothing", "");
-    calls_put(&c, "a\nb", "needle\n");
+    calls_put(&c, "a" ODD "b", "needle\n");
     check_call(&c, "search", "{\"pattern\":\"needle\",\"include\":\"{binary,nothing,a?b}\"}", false,
-               "a?b:1:needle\n(1 matches)", NULL);
+               "a" ODD_SHOWN "b:1:needle\n(1 matches)", NULL);
     calls_close(&c);
 }
 
@@ -215,11 +220,13 @@ TEST(pieces_of_a_file_are_no_edges) {
 TEST(what_cannot_be_searched_is_said) {
     calls c;
     REQUIRE(open_own(&c, 0));
-    CHECK(mkfifo(calls_path(&c, "pipe"), 0600) == 0); /* nobody will ever write */
     calls_put(&c, "f", "needle\n");
-    check_call(&c, "search", "{\"pattern\":\"needle\"}", false, "f:1:needle\n(1 matches)", NULL);
+#if !defined(_WIN32)                                  /* which has no such files */
+    CHECK(mkfifo(calls_path(&c, "pipe"), 0600) == 0); /* nobody will ever write */
     check_call(&c, "search", "{\"pattern\":\"x\",\"path\":\"pipe\"}", true,
                "Search error: pipe: Not a regular file", "");
+#endif
+    check_call(&c, "search", "{\"pattern\":\"needle\"}", false, "f:1:needle\n(1 matches)", NULL);
     check_call(&c, "search", "{\"pattern\":\"x\",\"path\":\"none\"}", true,
                "Search error: none: No such file or directory", "");
     check_call(&c, "search", "{\"pattern\":\"a(\"}", true,
@@ -229,20 +236,19 @@ TEST(what_cannot_be_searched_is_said) {
     calls_close(&c);
 }
 
-/* So many names of few files. */
+/* So many names of few files: NTFS gives a file at most 1,023 more names. */
 static bool put_links(calls *c, int count) {
     char from[32] = "", to[32];
-    int i, at = open(c->dir, O_RDONLY | O_DIRECTORY);
-    bool good = at >= 0;
+    int i;
+    bool good = true;
     for (i = 0; i < count && good; i++) {
         (void)snprintf(to, sizeof to, "f%06d", (int)((unsigned)i * 7919u % (unsigned)count));
-        if (i % 20000 == 0) {
+        if (i % 1000 == 0) {
             memcpy(from, to, sizeof from);
             calls_put(c, from, "needle\n");
         } else
-            good = linkat(at, from, at, to, 0) == 0;
+            good = calls_link(c, from, to);
     }
-    (void)close(at);
     return CHECK(good);
 }
 
@@ -311,22 +317,13 @@ TEST(what_vanishes_during_the_walk_is_not_there) {
 
 TEST(a_deep_tree_is_walked_and_come_back_from) {
     char where[4096];
-    int i, at, next;
+    int i;
     calls c;
     REQUIRE(open_own(&c, 0));
     calls_put(&c, "z", "needle\n");
-    at = open(c.dir, O_RDONLY | O_DIRECTORY);
-    for (i = 0; i < 300 && at >= 0; i++) {
-        CHECK(mkdirat(at, "d", 0777) == 0);
-        next = openat(at, "d", O_RDONLY | O_DIRECTORY);
-        (void)close(at);
-        at = next;
-    }
-    next = openat(at, "f", O_WRONLY | O_CREAT, 0666);
-    CHECK(write(next, "needle\n", 7) == 7);
-    (void)close(next);
-    (void)close(at);
     for (i = 0; i < 300; i++) memcpy(where + 2 * i, "d/", 2);
+    (void)strcpy(where + 600, "f");
+    (void)calls_put_deep(&c, where, "needle");
     (void)snprintf(where + 600, sizeof where - 600, "f:1:needle\nz:1:needle\n(2 matches)");
     check_call(&c, "search", "{\"pattern\":\"needle\"}", false, where, NULL);
     calls_close(&c);

@@ -22,8 +22,10 @@ TEST(a_file_is_written_with_its_directories) {
     check_call(&c, "write_file", "{\"path\":\"a/b/c.txt\",\"content\":\"\"}", false,
                "Wrote 0 bytes to a/b/c.txt", NULL);
     check_file(&c, "a/b/c.txt", "");
+#if !defined(_WIN32) /* where no name has a quotation mark */
     check_call(&c, "write_file", "{\"path\":\"quo\\\"te\",\"content\":\"x\"}", false,
                "Wrote 1 bytes to quo\"te", "{\"path\":\"quo\\\"te\",\"bytes\":1}");
+#endif
     calls_close(&c);
 }
 
@@ -122,10 +124,12 @@ TEST(what_cannot_be_written_is_told_in_words) {
                "Invalid arguments: missing 'path' parameter", "");
     check_call(&c, "write_file", "{\"path\":\"../x\",\"content\":\"x\"}", true,
                "Cannot access ../x: it is outside the allowed paths", "");
+#if !defined(_WIN32) /* Wine shows no link to nothing */
     CHECK(symlink("/tmp/not-there-for-phi", calls_path(&c, "out")) == 0);
     check_call(&c, "write_file", "{\"path\":\"out\",\"content\":\"x\"}", true,
                "Cannot access out: it is outside the allowed paths", "");
     CHECK(access("/tmp/not-there-for-phi", F_OK) != 0);
+#endif
     calls_close(&c);
 }
 
@@ -141,7 +145,10 @@ TEST(the_one_place_is_replaced) {
                false, "Replaced 1 line with 2 lines in f",
                "{\"path\":\"f\",\"old_lines\":1,\"new_lines\":2}");
     check_file(&c, "f", "one\n2\n2b\nthree\n");
-    CHECK(stat(calls_path(&c, "f"), &info) == 0 && (info.st_mode & 0777) == 0750);
+    CHECK(stat(calls_path(&c, "f"), &info) == 0);
+#if !defined(_WIN32)
+    CHECK((info.st_mode & 0777) == 0750);
+#endif
     check_call(&c, "edit_file", "{\"path\":\"f\",\"old_text\":\"one\\n2\\n\",\"new_text\":\"\"}",
                false, "Replaced 2 lines with 0 lines in f", NULL);
     check_file(&c, "f", "2b\nthree\n");
