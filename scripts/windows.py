@@ -5,8 +5,8 @@
                                                                     "examples": step 4 alone, "zip": the zip alone
     windows.py --bench     bench/bench_many.c under Wine, with AFD and with WSAPoll, and on this system
 
-1. libcurl is built from the sources that the crate curl-sys brings: static, with Schannel, HTTP/1 alone. Once a version;
-   only that needs the network.
+1. libcurl is built from the sources that the crate curl-sys brings: static, with Schannel, HTTP/1 alone; and SQLite, for
+   the tests of its store, from those of libsqlite3-sys. Once a version; only that needs the network.
 2. src/, tests/support/ and the test programs are compiled with phi's warnings as errors, for 64 and for 32 bits.
 3. The programs run under Wine. One that needs a server connects to the launcher of this script, which starts the server
    outside of Wine (tests/support/os.h).
@@ -14,8 +14,9 @@
    zip. tests/windows/user.py runs them.
 
 tests/windows.txt says which programs and tests are left out, and why. They are tried all the same: an entry that is not
-true any more fails the run, as a failed test does. Everything is in build/windows, the Wine prefix too: its drive Z: is
-this repository alone, so that a test cannot harm another file by a path such as /etc/passwd."""
+true any more fails the run, as a failed test does. A run of all tests also fails if more than 3 % of them are left out
+or skip themselves. Everything is in build/windows, the Wine prefix too: its drive Z: is this repository alone, so that
+a test cannot harm another file by a path such as /etc/passwd."""
 import argparse
 import concurrent.futures
 import glob
@@ -35,15 +36,17 @@ sys.path.insert(0, os.path.join(ROOT, "scripts"))
 sys.dont_write_bytecode = True
 import run_tests  # noqa: E402
 import windows_user  # noqa: E402
-from crates import CURL, GiveUp, curl as curl_source, quiet  # noqa: E402
+from crates import CURL, GiveUp, crate, curl as curl_source, quiet  # noqa: E402
 
 WORK = "build/windows"
+SQLITE = "0.30.1"  # of libsqlite3-sys: SQLite 3.46.0
 TRIPLES = {64: "x86_64-w64-mingw32", 32: "i686-w64-mingw32"}
 PROCESSORS = {64: "x86_64", 32: "x86"}
 PYTHON = os.path.join(ROOT, os.environ.get("PYTHON") or sys.executable)
 JOBS = min(2, os.cpu_count() or 2)
 SECONDS = 600       # for one program: each call of Wine costs a millisecond
 SECONDS_LEFT = 30    # for one that is left out
+MOST_LEFT = 3        # percent of the tests
 CACHE = ["ccache"] if os.environ.get("CC", "").startswith("ccache ") else []
 WARN = (os.environ.get("WARN") or "-Wall -Wextra").split() + ["-Werror"]
 # Windows 10, for which curl is built, too.
@@ -76,7 +79,20 @@ def read(path):
         return file.read()
 
 
-# ---- libcurl ----
+# ---- libcurl and SQLite ----
+
+def sqlite(bits):
+    """The folder of SQLite for so many bits: sqlite3.h and sqlite3.o."""
+    out = f"{WORK}/sqlite-{bits}"
+    if read(f"{out}/version") != SQLITE:
+        source = f"{crate(WORK + '/fetch', 'libsqlite3-sys', SQLITE)}/sqlite3"
+        os.makedirs(out, exist_ok=True)
+        shutil.copy(f"{source}/sqlite3.h", out)
+        quiet(f"{WORK}/log_sqlite_{bits}", [f"{TRIPLES[bits]}-gcc", "-O1", "-w", "-c", f"{source}/sqlite3.c", "-o",
+                                            f"{out}/sqlite3.o"], "SQLite does not compile")
+        write(f"{out}/version", SQLITE)
+    return out
+
 
 def curl(bits):
     """The folder of libcurl for so many bits."""
@@ -122,7 +138,8 @@ def command_of(bits, source):
         return [*gcc, "-std=c99", *FLAGS_USER, f"-I{WORK}/include", curl_headers]
     if source.startswith("examples/") or source == "tests/windows/console.c":
         return [*gcc, "-std=c99", "-D_GNU_SOURCE", *FLAGS_USER, f"-I{WORK}/declared", "-Iexamples", curl_headers]
-    return [*gcc, *COMMON, *FLAGS_TEST, *([] if source.startswith("tests/windows/") else FLAGS_POSIX), curl_headers]
+    return [*gcc, *COMMON, *FLAGS_TEST, *([] if source.startswith("tests/windows/") else FLAGS_POSIX), curl_headers,
+            *([f"-isystem{sqlite(bits)}"] if "sqlite" in source else [])]
 
 
 def compile_one(bits, source):
@@ -158,6 +175,8 @@ def link(bits, source, libraries):
     built, said = compile_one(bits, source)
     if built is None:
         return None, said
+    if "sqlite" in source:
+        libraries = [*libraries, f"{sqlite(bits)}/sqlite3.o"]
     program = built[:-2] + ".exe"
     if os.path.exists(program) and all(os.path.getmtime(f) <= os.path.getmtime(program) for f in [built, *libraries]):
         return program, ""
@@ -383,6 +402,7 @@ def wine_environment(launcher):
     # Paths of this machine, such as that of its certificates, are not there in Wine.
     env = {k: v for k, v in os.environ.items() if not run_tests.HIDDEN.match(k) and k not in ("DISPLAY", "SSL_CERT_FILE")}
     env.update(WINEDEBUG="-all", PHI_LAUNCHER=str(launcher.port), PYTHONDONTWRITEBYTECODE="1")
+    env.setdefault("PHI_SEEDS", "10")  # as for valgrind: the seeds are all run on Linux
     prefix = env["WINEPREFIX"] = f"{ROOT}/{WORK}/wine"
     # No questions about other runtimes, no menus, and no debugger for a program that crashes.
     env["WINEDLLOVERRIDES"] = "mscoree,mshtml=;winemenubuilder.exe,winedbg.exe=d"
@@ -432,8 +452,16 @@ def left_out():
     return out
 
 
+def tests_of(source):
+    """How many tests a program has, with those of files that it includes."""
+    text = read(source)
+    names = re.findall(r'^#include "(?:(?!support/)(\w+/\w+\.h)|(test_\w+\.c))"', text, re.M)
+    return text.count("TEST_ENTRY(") + sum(tests_of(f"tests/{header}" if header else f"{os.path.dirname(source)}/{program}")
+                                           for header, program in names)
+
+
 class Sum:
-    """Numbers of one room."""
+    """Numbers of one room: of programs (built and run, too) and of tests."""
     FIELDS = "programs built run passed failed skipped left".split()
 
     def __init__(self):
@@ -443,6 +471,10 @@ class Sum:
     def add(self, other):
         for name in self.FIELDS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def part_left(self):
+        """Percent of the tests that say nothing: left out, or skipped by themselves."""
+        return 100 * (self.left + self.skipped) / max(1, self.passed + self.failed + self.skipped + self.left)
 
 
 def try_left(env, source, program, tests):
@@ -463,7 +495,7 @@ def one(bits, source, libraries, env, tests):
     numbers.built = program is not None
     whole = "" in tests
     if whole:
-        numbers.left = 1
+        numbers.left = tests_of(source)
     elif program is None:
         numbers.failed = 1
         lines.append(f"FAIL {source}: does not build: {first_error(said)}")
@@ -520,6 +552,9 @@ def build_and_run(bits, sources, env, entries, pool):
           ("" if env is not None else "; the programs are not run"))
     total = table(rooms)
     total.failed += bad
+    if env is not None:
+        print(f"{bits} bits: {total.passed + total.failed} tests run, {total.passed} passed, "
+              f"{total.part_left():.1f} % left out or skipped")
     return total
 
 
@@ -580,7 +615,7 @@ def main():
     env = None if args.build_only else wine_environment(Launcher())
     if args.bench:
         return bench(args.bits or 64, env)
-    passed = failed = skipped = 0
+    passed = failed = skipped = most_left = 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for bits in [args.bits] if args.bits else (64, 32):
             if shutil.which(TRIPLES[bits] + "-gcc") is None:
@@ -595,13 +630,17 @@ def main():
                 curl(bits)
                 total.add(user(bits, args.names, inside, entries, pool))
             passed, failed, skipped = passed + total.passed, failed + total.failed, skipped + total.skipped
+            if runnable and not args.names:  # a folder alone may have more
+                most_left = max(most_left, total.part_left())
     for source in entries if not args.names else sources:
         for test, reason in entries.get(source, {}).items():
             print(f"left out: {source}{':' * bool(test)}{test}: {reason}")
     if env is not None:
         subprocess.run(["wineserver", "-k"], env=env, check=False)  # that of this prefix
     print(f"{passed} passed, {failed} failed" + f", {skipped} skipped" * bool(skipped))
-    return 1 if failed else 0
+    if most_left > MOST_LEFT:
+        print(f"windows: more than {MOST_LEFT} % of the tests are left out or skipped")
+    return 1 if failed or most_left > MOST_LEFT else 0
 
 
 if __name__ == "__main__":

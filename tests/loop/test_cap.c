@@ -408,18 +408,24 @@ TEST(a_snapshot_made_meanwhile_holds_the_result_and_the_file_is_complete) {
 
 /* ---- where it cannot be written ---- */
 
+#ifdef _WIN32
+#define NOWHERE "Y:/nothing/there" /* a drive that is not there */
+#else
+#define NOWHERE "/proc/self/nothing/there"
+#endif
+
 TEST(without_a_directory_that_can_be_made_the_result_is_cut_and_the_host_warned) {
     scene s;
     char want[500];
     REQUIRE(fresh());
     begin_with(&s, NULL, 100, true);
-    s.desc.tool_options.result_directory = "/proc/self/nothing/there";
+    s.desc.tool_options.result_directory = NOWHERE;
     REQUIRE(ask(&s));
     CHECK_EQ_INT(give_text(&s, big), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 100), 0);
     CHECK_EQ_INT(s.warnings, 1);
     (void)snprintf(want, sizeof want, "The whole result of wait could not be kept in %s: %s",
-                   s.desc.tool_options.result_directory, "No such file or directory");
+                   NOWHERE, "No such file or directory");
     CHECK_EQ_STR(s.warning, want);
     CHECK(strstr(result_of(&s)->content[0].text.at, "bytes left out ...]") != NULL);
     rig_free(s.r);

@@ -524,10 +524,10 @@ TEST(old_files_without_turns_and_scope_are_read) {
     phi_session_free(s);
 }
 
-static char directory[64];
+static char directory[300];
 
 static phi_store files(const char *inside) {
-    static char path[96];
+    static char path[320];
     phi_file_store_desc desc;
     phi_store store;
     memset(&desc, 0, sizeof desc);
@@ -543,12 +543,11 @@ TEST(sessions_are_files_that_are_loaded_listed_by_agent_newest_first_and_deleted
     phi_memory memory;
     phi_arena arena;
     const phi_store_item *items;
-    char words[160], path[96], *text;
+    char words[160], path[320], *text;
     size_t count = 9;
     phi_session *s = NULL;
     phi_store store;
-    (void)snprintf(directory, sizeof directory, "/tmp/phi_session_XXXXXX");
-    REQUIRE(mkdtemp(directory) != NULL);
+    REQUIRE(test_temp_dir(directory, sizeof directory));
     store = files("");
     rec_begin(NULL);
     both("s", "s.m.1", NULL, 0);
@@ -583,11 +582,6 @@ TEST(sessions_are_files_that_are_loaded_listed_by_agent_newest_first_and_deleted
     CHECK_EQ_INT(phi_session_load(&store, "../s", &allocator, &s, words, sizeof words),
                  PHI_BAD_ARG);
     phi_file_store_close(&store);
-    (void)snprintf(path, sizeof path, "%s/s.json.lock", directory); /* locks stay */
-    CHECK_EQ_INT(unlink(path), 0);
-    (void)snprintf(path, sizeof path, "%s/t.json.lock", directory);
-    CHECK_EQ_INT(unlink(path), 0);
-    CHECK_EQ_INT(rmdir(directory), 0);
 }
 
 TEST(a_directory_that_is_not_there_lists_nothing) {
@@ -597,8 +591,8 @@ TEST(a_directory_that_is_not_there_lists_nothing) {
     const phi_store_item *items;
     size_t count = 9;
     phi_store store;
-    (void)snprintf(directory, sizeof directory, "/tmp/phi_session_that_is_not_there");
-    store = files("/at/all");
+    REQUIRE(test_temp_dir(directory, sizeof directory));
+    store = files("/not/there");
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);
     CHECK_EQ_INT(store.list(store.user_data, NULL, &arena, &items, &count, NULL, 0), PHI_OK);

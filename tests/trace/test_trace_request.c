@@ -10,7 +10,6 @@
 #include "record/session_in.h"
 #include "trace/trace_in.h"
 
-#include <unistd.h>
 
 /* ---- policies ---- */
 
@@ -166,7 +165,7 @@ TEST(the_page_of_an_agent_has_the_figures_of_its_projection) {
         phi_projection_meta meta;
         phi_agent agent;
         traced t;
-        char path[64], words[200];
+        char directory[300], path[320], words[200];
         const phi_json *x;
         desc.tools = &tool;
         desc.tool_count = 1;
@@ -182,7 +181,8 @@ TEST(the_page_of_an_agent_has_the_figures_of_its_projection) {
         CHECK_EQ_INT(rig_run(r, 100), 0);
         meta = phi_agent_get_info(agent).projection;
         CHECK(meta.tools_tokens > 0 && meta.system_tokens == (counted > 0 ? 100 : 250));
-        (void)snprintf(path, sizeof path, "/tmp/phi_trace_request_%d.html", (int)getpid());
+        REQUIRE(test_temp_dir(directory, sizeof directory));
+        (void)snprintf(path, sizeof path, "%s/trace.html", directory);
         CHECK_EQ_INT(trace_agent(agent, PHI_TRACE_HTML, path, words, sizeof words), PHI_OK);
         traced_file(&t, path);
         x = phi_json_get(request_of(&t, 1), "x");
@@ -194,7 +194,6 @@ TEST(the_page_of_an_agent_has_the_figures_of_its_projection) {
         CHECK_EQ_INT(phi__json_get_uint(phi_json_get(request_of(&t, 1), "tokens"), 0),
                      phi__json_get_uint(phi_json_at(x, 0), 1));
         traced_free(&t);
-        (void)unlink(path);
         rig_free(r);
     }
 }

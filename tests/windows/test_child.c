@@ -89,8 +89,10 @@ static int play(int argc, char **argv) {
         (void)fputs("err", stderr);
         return 7;
     }
-    if (strcmp(part, "flood") == 0)
+    if (strcmp(part, "flood") == 0) {
+        (void)setvbuf(stdout, NULL, _IOFBF, 4096); /* without: a call a line, of a millisecond */
         for (int i = 0; i < 200000; i++) (void)printf("%09d\n", i);
+    }
     if (strcmp(part, "variable") == 0) {
         const char *value = argc > 3 ? getenv(argv[3]) : NULL;
         (void)printf("%s", value != NULL ? value : "none");
@@ -179,7 +181,7 @@ static bool begin(rig *r, phi__process_desc *desc, const char *part, const char 
 }
 
 static bool finish(rig *r) {
-    ULONGLONG end = GetTickCount64() + 60000;
+    ULONGLONG end = GetTickCount64() + 180000;
     while (r->exits == 0 && GetTickCount64() < end) {
         turn(r, 20);
         if (r->refusals > 0) phi__process_resume(r->process);
