@@ -7726,11 +7726,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0xfe36106c
+#if PHI__IMP_SYSTEM != 0x96e4396e
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0xfe36106c
+#define PHI__IMP_SYSTEM 0x96e4396e
 
 /* ---- src/system/channel_in.h ---- */
 
@@ -8633,10 +8633,10 @@ static int phi__side_read_keys(phi__side *side, char *out, size_t n, size_t *got
     HANDLE console = phi__handle(side->fd);
     if (!GetConsoleMode(console, &mode)) return (int)GetLastError();
     while (!side->keys_ended && side->keys_done < PHI__SIDE_KEYS_MOST) {
-        if (!GetNumberOfConsoleInputEvents(console, &count)) return (int)GetLastError();
+        /* Wine 8 begins to read its terminal when somebody peeks, not when events are counted. */
+        if (!PeekConsoleInputW(console, events, PHI__SIDE_KEYS, &count)) return (int)GetLastError();
         if (count == 0) break;
-        if (!ReadConsoleInputW(console, events, (DWORD)phi__min(count, PHI__SIDE_KEYS), &count))
-            return (int)GetLastError();
+        if (!ReadConsoleInputW(console, events, count, &count)) return (int)GetLastError();
         for (DWORD i = 0; i < count && !side->keys_ended; i++)
             if (events[i].EventType == KEY_EVENT)
                 phi__side_key(side, &events[i].Event.KeyEvent, mode);
@@ -10608,13 +10608,64 @@ static void phi__spawn_quote(phi__wide_buf *line, const wchar_t *arg, bool alway
 
 /* ---- the program ---- */
 
+/* Ends the next directory of PATH and advances *at past it. Quotes are removed: a semicolon within
+   them ends nothing. NULL: there are no more. */
+static const wchar_t *phi__spawn_directory(wchar_t **at) {
+    wchar_t *begin = *at, *end = begin;
+    bool quoted = false;
+    if (*begin == L'\0') return NULL;
+    for (; **at != L'\0' && (quoted || **at != L';'); ++*at) {
+        if (**at == L'"')
+            quoted = !quoted;
+        else
+            *end++ = **at;
+    }
+    if (**at != L'\0') ++*at;
+    *end = L'\0';
+    return begin;
+}
+
+/* Adds the first ending with which the file at a path of n units exists, if its name has no dot.
+   Returns the length of the path; 0: there is no such file. */
+static size_t phi__spawn_complete(wchar_t *path, size_t n) {
+    static const wchar_t *const endings[] = {L".com", L".exe", L".bat", L".cmd"};
+    const wchar_t *last = wcsrchr(path, L'\\');
+    bool bare = last != NULL && wcschr(last, L'.') == NULL;
+    for (size_t i = 0; i < (bare ? PHI__COUNT(endings) : 1); i++) {
+        if (bare) wcscpy(path + n, endings[i]);
+        DWORD how = GetFileAttributesW(path);
+        if (how != INVALID_FILE_ATTRIBUTES && (how & FILE_ATTRIBUTE_DIRECTORY) == 0)
+            return wcslen(path);
+    }
+    path[n] = L'\0';
+    return 0;
+}
+
+/* Searches PATH as the system does: each directory with each ending, in this order. A directory
+   that is not a full path, such as an empty one, would mean the working directory. Returns the
+   length of the path; 0: not found. */
+static size_t phi__spawn_search(wchar_t *list, const wchar_t *name, wchar_t *found) {
+    const wchar_t *directory;
+    size_t n = 0, name_len = wcslen(name);
+    while (n == 0 && (directory = phi__spawn_directory(&list)) != NULL) {
+        size_t len = wcslen(directory);
+        bool full = (directory[0] == L'\\' && directory[1] == L'\\') ||
+                    (len > 2 && directory[1] == L':' && wcschr(L"\\/", directory[2]) != NULL);
+        if (!full || len + name_len + 6 > PHI__SPAWN_LINE) continue;
+        wcscpy(found, directory);
+        found[len] = L'\\';
+        wcscpy(found + len + 1, name);
+        n = phi__spawn_complete(found, len + 1 + name_len);
+    }
+    return n;
+}
+
 /* Finds argv[0]: a path as it is, another name in the directories of PATH, never in the working
    directory. Each name without an extension is tried with those of programs. */
 static int phi__spawn_find(phi_memory *memory, const char *name, phi__wide_buf *out) {
-    static const wchar_t *const endings[] = {L".com", L".exe", L".bat", L".cmd"};
     phi__wide_buf path = PHI_ZERO, word = PHI_ZERO;
     bool has_place = strpbrk(name, "/\\:") != NULL;
-    DWORD n = 0;
+    size_t n = 0;
     path.memory = word.memory = memory;
     phi__wide_utf8(&word, name);
     const wchar_t *wide = phi__wide_end(&word);
@@ -10624,21 +10675,12 @@ static int phi__spawn_find(phi_memory *memory, const char *name, phi__wide_buf *
         out->error = word.error != 0 ? word.error : ERROR_NOT_ENOUGH_MEMORY;
     } else if (has_place) {
         n = GetFullPathNameW(wide, PHI__SPAWN_LINE, found, NULL);
-        const wchar_t *last = n > 0 && n < PHI__SPAWN_LINE - 4 ? wcsrchr(found, L'\\') : NULL;
-        bool bare = last != NULL && wcschr(last, L'.') == NULL;
-        if (last == NULL) n = 0;
-        for (size_t i = 0; bare && i < PHI__COUNT(endings); i++) {
-            wcscpy(found + n, endings[i]);
-            if (GetFileAttributesW(found) == INVALID_FILE_ATTRIBUTES) continue;
-            n += 4;
-            bare = false;
-        }
-        found[n] = L'\0';
+        if (n >= PHI__SPAWN_LINE - 4) n = 0;
+        if (n > 0) n = phi__max(n, phi__spawn_complete(found, n));
     } else if (GetEnvironmentVariableW(L"PATH", list, PHI__SPAWN_LINE) - 1 < PHI__SPAWN_LINE - 1) {
-        for (size_t i = 0; n == 0 && i < PHI__COUNT(endings); i++)
-            n = SearchPathW(list, wide, endings[i], PHI__SPAWN_LINE, found, NULL);
+        n = phi__spawn_search(list, wide, found);
     }
-    if (out->error == 0 && (n == 0 || n >= PHI__SPAWN_LINE)) out->error = ERROR_FILE_NOT_FOUND;
+    if (out->error == 0 && n == 0) out->error = ERROR_FILE_NOT_FOUND;
     if (out->error == 0) out->len += n;
     phi__wide_free(&word);
     phi__wide_free(&path);
@@ -10690,7 +10732,25 @@ static bool phi__spawn_needed(const char *variable) {
            phi__spawn_same_name(variable, "SYSTEMDRIVE=");
 }
 
-/* Appends one of the host's variables, unless the child does not get it. `utf8` is a buffer. */
+/* Compares the names of two variables. The name of "=C:=C:\dir" is "=C:". */
+static int phi__spawn_order(const wchar_t *a, const wchar_t *b) {
+    size_t a_len = a[0] != L'\0' ? wcscspn(a + 1, L"=") + 1 : 0;
+    size_t b_len = b[0] != L'\0' ? wcscspn(b + 1, L"=") + 1 : 0;
+    return CompareStringOrdinal(a, (int)a_len, b, (int)b_len, TRUE) - CSTR_EQUAL;
+}
+
+/* Inserts a variable: the block of a process is sorted by names, without regard to case. */
+static void phi__spawn_variable(phi__wide_buf *block, const wchar_t *text) {
+    size_t n = wcslen(text) + 1, at = 0;
+    if (n == 1 || phi__wide_room(block, n) == NULL) return;
+    while (at < block->len && phi__spawn_order(block->at + at, text) <= 0)
+        at += wcslen(block->at + at) + 1;
+    memmove(block->at + at + n, block->at + at, (block->len - at) * sizeof *text);
+    memcpy(block->at + at, text, n * sizeof *text);
+    block->len += n;
+}
+
+/* Inserts one of the host's variables, unless the child does not get it. `utf8` is a buffer. */
 static void phi__spawn_host_variable(phi__wide_buf *block, const phi__spawn *spawn,
                                      const wchar_t *wide, phi__buf *utf8) {
     size_t n = wcslen(wide);
@@ -10706,25 +10766,30 @@ static void phi__spawn_host_variable(phi__wide_buf *block, const phi__spawn *spa
     if (spawn->hide_keys && phi__spawn_is_key(text, spawn->keep_keys)) return;
     for (size_t i = 0; spawn->env != NULL && spawn->env[i] != NULL; i++)
         if (phi__spawn_same_name(spawn->env[i], text)) return;
-    phi__wide_text(block, wide);
-    phi__wide_add(block, L'\0', 1);
+    phi__spawn_variable(block, wide);
 }
 
 /* Builds a block of "NAME=value" texts, each terminated, with an empty one at its end. */
 static int phi__spawn_environment(phi_memory *memory, const phi__spawn *spawn,
                                   phi__wide_buf *block) {
     wchar_t *host = GetEnvironmentStringsW();
+    phi__wide_buf word = PHI_ZERO;
     phi__buf utf8;
     if (host == NULL) return (int)GetLastError();
+    word.memory = memory;
     phi__buf_init(&utf8, memory);
     for (const wchar_t *at = host; *at != L'\0' && block->error == 0; at += wcslen(at) + 1)
         phi__spawn_host_variable(block, spawn, at, &utf8);
-    for (size_t i = 0; spawn->env != NULL && spawn->env[i] != NULL; i++) {
-        phi__wide_utf8(block, spawn->env[i]);
-        phi__wide_add(block, L'\0', 1);
+    for (size_t i = 0; spawn->env != NULL && spawn->env[i] != NULL && block->error == 0; i++) {
+        word.len = 0;
+        phi__wide_utf8(&word, spawn->env[i]);
+        const wchar_t *text = phi__wide_end(&word);
+        block->error = word.error;
+        if (text != NULL) phi__spawn_variable(block, text);
     }
     if (block->len == 0) phi__wide_add(block, L'\0', 1);
     (void)phi__wide_end(block);
+    phi__wide_free(&word);
     phi__buf_free(&utf8);
     (void)FreeEnvironmentStringsW(host);
     return block->error;
@@ -10813,6 +10878,9 @@ static int phi__launch_go(phi__launch *launch, phi__os_child *child) {
     if (!CreateProcessW(program, launch->line.at, NULL, NULL, TRUE, flags, launch->block.at, cwd,
                         &launch->info.StartupInfo, &made)) {
         int error = (int)GetLastError();
+        if (error == ERROR_DIRECTORY && cwd != NULL &&
+            GetFileAttributesW(cwd) == INVALID_FILE_ATTRIBUTES)
+            error = (int)GetLastError(); /* the directory does not exist */
         (void)CloseHandle(job);
         return error;
     }
@@ -10865,10 +10933,15 @@ PHI__FN int phi__child_start(phi_memory *memory, const phi__spawn *spawn, phi__o
 }
 
 PHI__FN phi_status phi__child_refusal(int error, const char *cwd) {
-    (void)cwd; /* Windows has another error for a missing directory */
+    bool has_cwd = cwd == NULL;
+#if !defined(PHI_NO_FILES)
+    wchar_t wide[PHI__WIDE_PATH];
+    has_cwd = has_cwd || (phi__wide_path(cwd, wide) == 0 &&
+                          GetFileAttributesW(wide) != INVALID_FILE_ATTRIBUTES);
+#endif
     switch (error) {
     case ERROR_FILE_NOT_FOUND:
-    case ERROR_PATH_NOT_FOUND: return PHI_NOT_FOUND;
+    case ERROR_PATH_NOT_FOUND: return has_cwd ? PHI_NOT_FOUND : PHI_IO;
     case ERROR_NOT_ENOUGH_MEMORY:
     case ERROR_OUTOFMEMORY:
     case ERROR_COMMITMENT_LIMIT: return PHI_NO_MEMORY;
@@ -45751,11 +45824,11 @@ PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *o
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_SERVE
-#if PHI__IMP_SERVE != 0xca7fa0de
+#if PHI__IMP_SERVE != 0x031a1868
 #error "phi: two versions of src/serve in one file"
 #endif
 #else
-#define PHI__IMP_SERVE 0xca7fa0de
+#define PHI__IMP_SERVE 0x031a1868
 
 /* ---- src/serve/serve_in.h ---- */
 
@@ -47184,191 +47257,39 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
 #endif
 #undef PHI__PORT_RETRY_US
 
-/* ---- src/serve/sockets_posix.c ---- */
+/* ---- src/serve/sockets.c ---- */
 
-/* sockets_posix.c - sockets_in.h by the sockets of POSIX. */
+/* sockets.c - sockets_in.h. Winsock has the calls of POSIX; at the top is what differs. */
 
-#if defined(PHI__OS_POSIX) && !defined(PHI_NO_LISTEN)
+#if !defined(PHI_NO_LISTEN)
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-typedef union phi__socket_name {
-    struct sockaddr any;
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-} phi__socket_name;
-
-PHI__FN bool phi__socket_parse(const char *text, phi__socket_address *out) {
-    memset(out, 0, sizeof *out);
-    if (inet_pton(AF_INET, text, out->bytes) == 1) return true;
-    out->v6 = true;
-    return inet_pton(AF_INET6, text, out->bytes) == 1;
-}
-
-static socklen_t phi__socket_name_of(const phi__socket_address *address, phi__socket_name *out) {
-    memset(out, 0, sizeof *out);
-    if (!address->v6) {
-        out->v4.sin_family = AF_INET;
-        out->v4.sin_port = htons(address->port);
-        memcpy(&out->v4.sin_addr, address->bytes, sizeof out->v4.sin_addr);
-        return (socklen_t)sizeof out->v4;
-    }
-    out->v6.sin6_family = AF_INET6;
-    out->v6.sin6_port = htons(address->port);
-    memcpy(&out->v6.sin6_addr, address->bytes, sizeof out->v6.sin6_addr);
-    return (socklen_t)sizeof out->v6;
-}
-
-static int phi__socket_flags(int fd) {
-    int flags = fcntl(fd, F_GETFL);
-    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) return errno;
-    return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 ? 0 : errno;
-}
-
-static int phi__socket_bind(int fd, const phi__socket_address *address, int backlog,
-                            uint16_t *port) {
-    phi__socket_name name;
-    socklen_t len = phi__socket_name_of(address, &name), got_len = (socklen_t)sizeof name;
-    int one = 1;
-    int error = phi__socket_flags(fd);
-    if (error != 0) return error;
-    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, (socklen_t)sizeof one);
-#if defined(IPV6_V6ONLY)
-    if (address->v6) (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, (socklen_t)sizeof one);
-#endif
-    if (bind(fd, &name.any, len) != 0 || listen(fd, backlog) != 0) return errno;
-    memset(&name, 0, sizeof name);
-    if (getsockname(fd, &name.any, &got_len) != 0) return errno;
-    *port = ntohs(name.any.sa_family == AF_INET ? name.v4.sin_port : name.v6.sin6_port);
-    return 0;
-}
-
-PHI__FN int phi__socket_listen(const phi__socket_address *address, int backlog, phi__fd *fd,
-                               uint16_t *port) {
-    *fd = socket(address->v6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0);
-    if (*fd < 0) return errno;
-    int error = phi__socket_bind(*fd, address, backlog, port);
-    if (error == 0) return 0;
-    (void)close(*fd);
-    *fd = -1;
-    return error;
-}
-
-PHI__FN phi_status phi__socket_status(int error) {
-    if (error == EADDRINUSE || error == EACCES || error == EADDRNOTAVAIL) return PHI_REFUSED;
-    return error == ENOMEM || error == ENOBUFS ? PHI_NO_MEMORY : PHI_IO;
-}
-
-PHI__FN int phi__socket_accept(phi__fd listening, phi__fd *out) {
-    int one = 1; /* send a small answer without waiting for an acknowledgement */
-    *out = accept(listening, NULL, NULL);
-    if (*out < 0) {
-        bool full = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
-        return full ? PHI__SOCKET_FULL : errno;
-    }
-    (void)setsockopt(*out, IPPROTO_TCP, TCP_NODELAY, &one, (socklen_t)sizeof one);
-#if defined(SO_NOSIGPIPE) /* on macOS SIGPIPE is sent to the process (io/posix.c) */
-    (void)setsockopt(*out, SOL_SOCKET, SO_NOSIGPIPE, &one, (socklen_t)sizeof one);
-#endif
-    int error = phi__socket_flags(*out);
-    if (error == 0) return 0;
-    (void)close(*out);
-    *out = -1;
-    return error;
-}
-
-PHI__FN int phi__socket_read(phi__fd fd, char *out, size_t n, size_t *got) {
-    ssize_t result;
-    do result = read(fd, out, n);
-    while (result < 0 && errno == EINTR);
-    *got = result > 0 ? (size_t)result : 0;
-    if (result >= 0) return 0;
-    return errno == EAGAIN || errno == EWOULDBLOCK ? PHI__SOCKET_BUSY : errno;
-}
-
-PHI__FN int phi__socket_write(phi__fd fd, const char *bytes, size_t n, size_t *wrote) {
-    int error = phi__posix_write(fd, bytes, n, wrote);
-    return error == EAGAIN || error == EWOULDBLOCK ? PHI__SOCKET_BUSY : error;
-}
-
-PHI__FN void phi__socket_end_sending(phi__fd fd) { (void)shutdown(fd, SHUT_WR); }
-
-PHI__FN void phi__socket_close(phi__fd fd) { (void)close(fd); }
-
-#endif
-
-/* ---- src/serve/sockets_windows.c ---- */
-
-/* sockets_windows.c - sockets_in.h by Winsock. */
-
-#if defined(PHI__OS_WINDOWS) && !defined(PHI_NO_LISTEN)
+#if defined(PHI__OS_WINDOWS)
 
 
 #include <limits.h>
 
-typedef union phi__socket_name {
-    struct sockaddr any;
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-} phi__socket_name;
+typedef SOCKET phi__socket;
+typedef int phi__socket_len;
+/* SO_REUSEADDR would let any other process take the port as well. */
+#define PHI__SOCKET_ADDRESS_USE SO_EXCLUSIVEADDRUSE
 
-PHI__FN bool phi__socket_parse(const char *text, phi__socket_address *out) {
-    memset(out, 0, sizeof *out);
-    if (inet_pton(AF_INET, text, out->bytes) == 1) return true;
-    out->v6 = true;
-    return inet_pton(AF_INET6, text, out->bytes) == 1;
-}
+static int phi__socket_error(void) { return WSAGetLastError(); }
 
-static int phi__socket_name_of(const phi__socket_address *address, phi__socket_name *out) {
-    memset(out, 0, sizeof *out);
-    if (!address->v6) {
-        out->v4.sin_family = AF_INET;
-        out->v4.sin_port = htons(address->port);
-        memcpy(&out->v4.sin_addr, address->bytes, sizeof out->v4.sin_addr);
-        return (int)sizeof out->v4;
-    }
-    out->v6.sin6_family = AF_INET6;
-    out->v6.sin6_port = htons(address->port);
-    memcpy(&out->v6.sin6_addr, address->bytes, sizeof out->v6.sin6_addr);
-    return (int)sizeof out->v6;
-}
-
-static int phi__socket_bind(SOCKET fd, const phi__socket_address *address, int backlog,
-                            uint16_t *port) {
-    phi__socket_name name;
-    int len = phi__socket_name_of(address, &name), got_len = (int)sizeof name;
-    const DWORD one = 1;
-    u_long on = 1;
-    if (ioctlsocket(fd, (long)FIONBIO, &on) != 0) return WSAGetLastError();
-    /* SO_REUSEADDR would let any other process take the port as well. */
-    (void)setsockopt(fd, SOL_SOCKET, SO_EXCLUSIVEADDRUSE, (const char *)&one, (int)sizeof one);
-    if (address->v6)
-        (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, (const char *)&one, (int)sizeof one);
-    if (bind(fd, &name.any, len) != 0 || listen(fd, backlog) != 0) return WSAGetLastError();
-    memset(&name, 0, sizeof name);
-    if (getsockname(fd, &name.any, &got_len) != 0) return WSAGetLastError();
-    *port = ntohs(name.any.sa_family == AF_INET ? name.v4.sin_port : name.v6.sin6_port);
-    return 0;
-}
-
-PHI__FN int phi__socket_listen(const phi__socket_address *address, int backlog, phi__fd *fd,
-                               uint16_t *port) {
-    SOCKET made = WSASocketW(address->v6 ? AF_INET6 : AF_INET, SOCK_STREAM, IPPROTO_TCP, NULL, 0,
+static phi__fd phi__socket_new(int family) {
+    SOCKET made = WSASocketW(family, SOCK_STREAM, IPPROTO_TCP, NULL, 0,
                              WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT);
-    *fd = -1;
-    if (made == INVALID_SOCKET) return WSAGetLastError();
-    int error = phi__socket_bind(made, address, backlog, port);
-    if (error == 0)
-        *fd = (phi__fd)made;
-    else
-        (void)closesocket(made);
-    return error;
+    return made != INVALID_SOCKET ? (phi__fd)made : -1;
+}
+
+static phi__fd phi__socket_take(phi__fd listening) {
+    SOCKET made = accept((SOCKET)listening, NULL, NULL);
+    return made != INVALID_SOCKET ? (phi__fd)made : -1;
+}
+
+static int phi__socket_prepare(phi__fd fd) {
+    u_long on = 1;
+    (void)SetHandleInformation((HANDLE)fd, HANDLE_FLAG_INHERIT, 0);
+    return ioctlsocket((SOCKET)fd, (long)FIONBIO, &on) == 0 ? 0 : WSAGetLastError();
 }
 
 PHI__FN phi_status phi__socket_status(int error) {
@@ -47377,26 +47298,8 @@ PHI__FN phi_status phi__socket_status(int error) {
     return error == WSA_NOT_ENOUGH_MEMORY || error == WSAENOBUFS ? PHI_NO_MEMORY : PHI_IO;
 }
 
-PHI__FN int phi__socket_accept(phi__fd listening, phi__fd *out) {
-    const DWORD one = 1; /* send a small answer without waiting for an acknowledgement */
-    u_long on = 1;
-    SOCKET made = accept((SOCKET)listening, NULL, NULL);
-    *out = -1;
-    if (made == INVALID_SOCKET) {
-        int error = WSAGetLastError();
-        return error == WSAEMFILE || error == WSAENOBUFS || error == WSA_NOT_ENOUGH_MEMORY
-                   ? PHI__SOCKET_FULL
-                   : error;
-    }
-    (void)setsockopt(made, IPPROTO_TCP, TCP_NODELAY, (const char *)&one, (int)sizeof one);
-    (void)SetHandleInformation((HANDLE)made, HANDLE_FLAG_INHERIT, 0);
-    if (ioctlsocket(made, (long)FIONBIO, &on) != 0) {
-        int error = WSAGetLastError();
-        (void)closesocket(made);
-        return error;
-    }
-    *out = (phi__fd)made;
-    return 0;
+static bool phi__socket_is_full(int error) {
+    return error == WSAEMFILE || error == WSAENOBUFS || error == WSA_NOT_ENOUGH_MEMORY;
 }
 
 PHI__FN int phi__socket_read(phi__fd fd, char *out, size_t n, size_t *got) {
@@ -47419,7 +47322,149 @@ PHI__FN void phi__socket_end_sending(phi__fd fd) { (void)shutdown((SOCKET)fd, SD
 
 PHI__FN void phi__socket_close(phi__fd fd) { (void)closesocket((SOCKET)fd); }
 
+#else
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+typedef int phi__socket;
+typedef socklen_t phi__socket_len;
+#define PHI__SOCKET_ADDRESS_USE SO_REUSEADDR
+
+static int phi__socket_error(void) { return errno; }
+
+static phi__fd phi__socket_new(int family) { return socket(family, SOCK_STREAM, 0); }
+
+static phi__fd phi__socket_take(phi__fd listening) { return accept(listening, NULL, NULL); }
+
+static int phi__socket_prepare(phi__fd fd) {
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) return errno;
+#if defined(SO_NOSIGPIPE) /* on macOS SIGPIPE is sent to the process (io/posix.c) */
+    int one = 1;
+    (void)setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &one, (socklen_t)sizeof one);
 #endif
+    return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 ? 0 : errno;
+}
+
+PHI__FN phi_status phi__socket_status(int error) {
+    if (error == EADDRINUSE || error == EACCES || error == EADDRNOTAVAIL) return PHI_REFUSED;
+    return error == ENOMEM || error == ENOBUFS ? PHI_NO_MEMORY : PHI_IO;
+}
+
+static bool phi__socket_is_full(int error) {
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+PHI__FN int phi__socket_read(phi__fd fd, char *out, size_t n, size_t *got) {
+    ssize_t result;
+    do result = read(fd, out, n);
+    while (result < 0 && errno == EINTR);
+    *got = result > 0 ? (size_t)result : 0;
+    if (result >= 0) return 0;
+    return errno == EAGAIN || errno == EWOULDBLOCK ? PHI__SOCKET_BUSY : errno;
+}
+
+PHI__FN int phi__socket_write(phi__fd fd, const char *bytes, size_t n, size_t *wrote) {
+    int error = phi__posix_write(fd, bytes, n, wrote);
+    return error == EAGAIN || error == EWOULDBLOCK ? PHI__SOCKET_BUSY : error;
+}
+
+PHI__FN void phi__socket_end_sending(phi__fd fd) { (void)shutdown(fd, SHUT_WR); }
+
+PHI__FN void phi__socket_close(phi__fd fd) { (void)close(fd); }
+
+#endif
+
+/* ---- on every system ---- */
+
+typedef union phi__socket_name {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+} phi__socket_name;
+
+PHI__FN bool phi__socket_parse(const char *text, phi__socket_address *out) {
+    memset(out, 0, sizeof *out);
+    if (inet_pton(AF_INET, text, out->bytes) == 1) return true;
+    out->v6 = true;
+    return inet_pton(AF_INET6, text, out->bytes) == 1;
+}
+
+static phi__socket_len phi__socket_name_of(const phi__socket_address *address,
+                                           phi__socket_name *out) {
+    memset(out, 0, sizeof *out);
+    if (!address->v6) {
+        out->v4.sin_family = AF_INET;
+        out->v4.sin_port = htons(address->port);
+        memcpy(&out->v4.sin_addr, address->bytes, sizeof out->v4.sin_addr);
+        return (phi__socket_len)sizeof out->v4;
+    }
+    out->v6.sin6_family = AF_INET6;
+    out->v6.sin6_port = htons(address->port);
+    memcpy(&out->v6.sin6_addr, address->bytes, sizeof out->v6.sin6_addr);
+    return (phi__socket_len)sizeof out->v6;
+}
+
+/* Sets an option; it is no harm if the system lacks it. */
+static void phi__socket_set(phi__fd fd, int level, int option) {
+    const int one = 1;
+    (void)setsockopt((phi__socket)fd, level, option, (const char *)&one,
+                     (phi__socket_len)sizeof one);
+}
+
+static int phi__socket_bind(phi__fd fd, const phi__socket_address *address, int backlog,
+                            uint16_t *port) {
+    phi__socket_name name;
+    phi__socket_len len = phi__socket_name_of(address, &name);
+    phi__socket_len got_len = (phi__socket_len)sizeof name;
+    int error = phi__socket_prepare(fd);
+    if (error != 0) return error;
+    phi__socket_set(fd, SOL_SOCKET, PHI__SOCKET_ADDRESS_USE);
+#if defined(IPV6_V6ONLY)
+    if (address->v6) phi__socket_set(fd, IPPROTO_IPV6, IPV6_V6ONLY);
+#endif
+    if (bind((phi__socket)fd, &name.any, len) != 0 || listen((phi__socket)fd, backlog) != 0)
+        return phi__socket_error();
+    memset(&name, 0, sizeof name);
+    if (getsockname((phi__socket)fd, &name.any, &got_len) != 0) return phi__socket_error();
+    *port = ntohs(name.any.sa_family == AF_INET ? name.v4.sin_port : name.v6.sin6_port);
+    return 0;
+}
+
+PHI__FN int phi__socket_listen(const phi__socket_address *address, int backlog, phi__fd *fd,
+                               uint16_t *port) {
+    *fd = phi__socket_new(address->v6 ? AF_INET6 : AF_INET);
+    if (*fd < 0) return phi__socket_error();
+    int error = phi__socket_bind(*fd, address, backlog, port);
+    if (error == 0) return 0;
+    phi__socket_close(*fd);
+    *fd = -1;
+    return error;
+}
+
+PHI__FN int phi__socket_accept(phi__fd listening, phi__fd *out) {
+    *out = phi__socket_take(listening);
+    if (*out < 0) {
+        int error = phi__socket_error();
+        return phi__socket_is_full(error) ? PHI__SOCKET_FULL : error;
+    }
+    /* a small answer does not wait for an acknowledgement */
+    phi__socket_set(*out, IPPROTO_TCP, TCP_NODELAY);
+    int error = phi__socket_prepare(*out);
+    if (error == 0) return 0;
+    phi__socket_close(*out);
+    *out = -1;
+    return error;
+}
+
+#endif
+#undef PHI__SOCKET_ADDRESS_USE
 
 #endif /* PHI__IMP_SERVE */
 
