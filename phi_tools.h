@@ -57,7 +57,7 @@
 #if PHI__PUB_BASE_BASE != 0xf10f89a3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x0beca6b9
+#if PHI__PUB_PHI_2 != 0xcc44744d
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x678db51e
@@ -299,11 +299,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x64fde703
+#if PHI__PUB_PHI_TOOLS_1 != 0x41b51ba9
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x64fde703
+#define PHI__PUB_PHI_TOOLS_1 0x41b51ba9
 
 #ifdef __cplusplus
 extern "C" {
@@ -2100,7 +2100,8 @@ typedef struct phi_tools_desc {
        PHI_TOOLS_DENY_PATTERNS). */
     const char *const *deny_patterns;
     /* Called before a command runs; if it returns false, the command does not run (default: none).
-       A dialog that takes longer than a frame needs a tool of the host. */
+       It answers at once. A dialog that takes longer is a hook that returns PHI_WAIT, for calls
+       whose hook->tool_name is "bash". */
     bool (*confirm_fn)(void *user_data, const char *command);
     void *user_data; /* for confirm_fn */
     /* NULL-ended names of host variables that commands get although their names look like keys:

@@ -8,7 +8,7 @@
 #include "phi_tools.h"
 
 #include "phi/phi_app.h"
-#include "phi/phi_project.h"
+#include "phi/phi_setup.h"
 #include "phi/phi_slash.h"
 
 enum { WAITS = 256, LOOK_MS = 100, DRAWN = 5 + QUESTION_ROWS + LIVE_ROWS + LINE_ROWS };
@@ -174,15 +174,6 @@ static int open_permissions(app *a) {
     return 0;
 }
 
-/* The model of -m. False: there is none, and it was said. */
-static bool choose_model(app *a, phi_model *model) {
-    text words = {NULL, 0, 0};
-    const char *wrong = commands_model(a->agents, a->o.model, &a->why, model, &words);
-    if (wrong != NULL) (void)complain(a, wrong, a->o.model);
-    free(words.at);
-    return wrong == NULL;
-}
-
 static int agent_of_config(app *a) {
     phi_agents_desc with = PHI_ZERO;
     phi_agent_desc to = PHI_ZERO;
@@ -204,34 +195,6 @@ static int agent_of_config(app *a) {
     if (!choose_model(a, &to.model)) return UNUSABLE;
     if (phi_agent_set(a->agent, &to, PHI_SET_MODEL) == PHI_OK) return 0;
     return complain(a, "-m", last_error(a));
-}
-
-/* Without a configuration: a model whose key is set, and the built-in tools. */
-static int agent_of_environment(app *a) {
-    phi_tools_desc tools = PHI_ZERO;
-    text prompt = {NULL, 0, 0};
-    const char *file;
-    if (!choose_model(a, &a->desc.model)) return UNUSABLE;
-    a->guess =
-        a->o.model == NULL && a->desc.model.api_key == NULL && pick_env("PHI_BASE_URL") == NULL;
-    a->desc.retry.disable = a->guess; /* nobody said that a server is there */
-    tools.workspace = ".";
-    (void)phi_tools_init(&a->set, &tools);
-    if (a->o.system == NULL) {
-        text_say(&prompt,
-                 "You are a helpful assistant in a terminal. Be brief. Your tools work in the "
-                 "current directory.\n");
-        project_place(&prompt, a->tape.tape != NULL);
-        file = project_instructions(&prompt);
-        if (file != NULL) note(a, STYLE_DIM, "phi: the model reads %s", file);
-    }
-    a->desc.system_prompt = a->o.system != NULL ? a->o.system : prompt.at;
-    a->desc.tools = a->set.tools;
-    a->desc.tool_count = a->set.count;
-    a->agent = phi_agent_new(a->rt, &a->desc); /* copies the prompt */
-    a->desc.system_prompt = NULL;
-    free(prompt.at);
-    return a->agent.rt != NULL ? 0 : complain(a, last_error(a), NULL);
 }
 
 /* Whether the file of the directory may be used: 0, or the program's exit code. */
@@ -265,27 +228,6 @@ static int look_at_found(app *a) {
     }
     note(a, STYLE_DIM, "phi: using ./phi.toml");
     return 0;
-}
-
-/* The file of the conversation: the one that an option names, or one that phi keeps by itself. A tape holds a run from
-   its beginning, and a configuration may keep its own sessions. */
-static int open_session(app *a) {
-    text words = {NULL, 0, 0};
-    bool own = phi_json_get(phi_config_tree(a->config), "session") != NULL;
-    int code = 0;
-    if (a->o.session == NULL && !a->o.forget && a->tape.tape == NULL && !own &&
-        sessions_open(&a->kept)) {
-        if (a->o.resume && !sessions_newest(&a->kept))
-            code = complain(a, "no conversation was kept in this directory", NULL);
-        if (!a->o.resume) sessions_new(&a->kept);
-        a->o.session = a->kept.path.at;
-    } else if (a->o.resume)
-        code = complain(a, "--continue: nothing is kept here", NULL);
-    if (code == 0 && !files_open_session(&a->session, a->o.session, &words))
-        code = complain(a, words.at, NULL);
-    if (a->session.store.append != NULL) a->desc.store = &a->session.store;
-    free(words.at);
-    return code;
 }
 
 /* 0, or the program's exit code. */
@@ -468,20 +410,6 @@ static void draw(app *a) {
     for (i = 0; i < 3; i++) free(words[i].at);
 }
 
-static void say_you(app *a, phi_str words) {
-    screen_fresh(&a->screen);
-    screen_say(&a->screen, STYLE_PLAIN, a->screen.kept.len > 0 ? "\n" : "");
-    screen_say(&a->screen, STYLE_BOLD, "You: ");
-    screen_put(&a->screen, STYLE_PLAIN, words);
-    screen_say(&a->screen, STYLE_PLAIN, "\n");
-}
-
-static void say_agent(app *a) {
-    screen_say(&a->screen, STYLE_BOLD, "\nAgent");
-    a->screen.mark = a->screen.kept.len;
-    screen_say(&a->screen, STYLE_BOLD, ": ");
-}
-
 static void submit(app *a, const char *words) {
     bool steers = phi_agent_get_info(a->agent).running;
     phi_status status;
@@ -550,26 +478,6 @@ static void press(app *a, int key) {
     case KEY_CTRL('Z'): keys_suspend(); break;
     case KEY_CLOSED: a->quit = true; break;
     default: (void)line_key(&a->line, key, a->keys.character);
-    }
-}
-
-/* The end of a conversation that is continued. */
-static void show_history(app *a) {
-    const phi_thread *thread = phi_agent_thread(a->agent);
-    size_t count = phi_thread_message_count(thread), i = count > 20 ? count - 20 : 0;
-    for (; i < count; i++) {
-        const phi_message *message = phi_thread_message_at(thread, i);
-        phi_arena_mark mark = phi_arena_save(&a->arena);
-        phi_str words = PHI_ZERO;
-        if (message == NULL) continue;
-        words = phi_message_text(message, "\n", &a->arena, NULL);
-        if (message->role == PHI_ROLE_USER) say_you(a, words);
-        if (message->role == PHI_ROLE_ASSISTANT && words.len > 0) {
-            say_agent(a);
-            screen_put(&a->screen, STYLE_PLAIN, words);
-            screen_fresh(&a->screen);
-        }
-        phi_arena_reset(&a->arena, mark);
     }
 }
 

@@ -8,12 +8,14 @@
    - Save and load: the whole village as one text, at any moment.
    - Quitting: what still runs ends, and everything is freed.
 
-   usage: village [--model]     --model: a real model (pick_model.h), in place of scripted_answer
+   usage: village [--model]     --model: a real model, in place of scripted_answer
    Build it with a second file: #define PHI_IMPLEMENTATION and #include "phi_tools.h". */
 #include "phi_tools.h"
-#include "pick_model.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { CAST = 8, EARSHOT = 12, THINKERS = 2, CALLS_AN_HOUR = 60, BUBBLE = 160, LINE = 200 };
 
@@ -111,13 +113,14 @@ static bool open_village(village *v, bool real_model) {
     static const phi_feature_fn features[] = {phi_feature_facts, NULL};
     phi_runtime_desc desc = PHI_ZERO;
     phi_mock *mock;
-    const char *why;
     desc.features = features;
     desc.memory_limit_bytes = 16u << 20; /* of all villagers together */
     v->rt = phi_runtime_new(&desc);
     if (v->rt == NULL) return false;
     if (real_model) {
-        v->model = pick_model(&why);
+        const char *key = getenv("ANTHROPIC_API_KEY");
+        v->model = key != NULL ? phi_model_anthropic("claude-sonnet-4-5", key)
+                               : phi_model_local("http://localhost:11434/v1", "llama3.2", NULL);
     } else {
         mock = phi_mock_new(v->rt);
         if (mock == NULL) return false;
@@ -291,6 +294,7 @@ static bool load(village *v, const char *path) {
     if (file == NULL) return false;
     bool done = read_game(v, file);
     size_t n = done ? fread(text, 1, sizeof text, file) : 0;
+    done = done && n < sizeof text; /* else the text was cut */
     fclose(file);
     phi_str minds = PHI_ZERO;
     minds.at = text;
@@ -313,9 +317,12 @@ int main(int argc, char **argv) {
     if (!open_village(&first, real) || !begin(&first)) return 1;
 
     /* All know that it rains; the guard alone knows the password. */
-    (void)phi_fact_set(phi_fact_all(first.rt), "weather", phi_str_of("rain"), NULL);
-    (void)phi_fact_set(phi_fact_agent(first.cast[6].mind), "password", phi_str_of("swordfish"),
-                       NULL);
+    phi_fact_scope guard = phi_fact_agent(first.cast[6].mind);
+    if (phi_fact_set(phi_fact_all(first.rt), "weather", phi_str_of("rain"), NULL) != PHI_OK ||
+        phi_fact_set(guard, "password", phi_str_of("swordfish"), NULL) != PHI_OK) {
+        printf("%s\n", phi_last_error(first.rt).message);
+        return 1;
+    }
 
     for (int i = 0; i < CAST; i++) say_to(&first.cast[i], "Is the road safe?");
     while (frame(&first, seconds)) continue; /* those within earshot have answered */

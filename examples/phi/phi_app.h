@@ -7,6 +7,7 @@
 #include "phi_answer.h"
 #include "phi_attach.h"
 #include "phi_calls.h"
+#include "phi_choice.h"
 #include "phi_commands.h"
 #include "phi_files.h"
 #include "phi_line.h"
@@ -171,44 +172,6 @@ static inline void show(app *a, const phi_event *ev) {
     show_run(a, ev);
     phi_arena_reset(&a->arena, mark);
     free(words.at);
-}
-
-static inline void show_line(app *a, phi_str json) {
-    text safe = {NULL, 0, 0};
-    if (!a->whole) text_escape(&safe, json);
-    screen_write(&a->screen, a->whole ? json.at : safe.at, a->whole ? json.len : safe.len);
-    free(safe.at);
-}
-
-static inline void show_json(app *a, const phi_event *ev) {
-    phi_arena_mark mark = phi_arena_save(&a->arena);
-    phi_strategy_outcome end;
-    phi_event brief = *ev;
-    phi_str json;
-    if (ev->kind == PHI_EV_TEXT || ev->kind == PHI_EV_THINKING || ev->kind == PHI_EV_TOOL_ARGUMENTS)
-        brief.message = NULL; /* the answer so far, once more with each delta */
-    if (ev->kind == PHI_EV_MESSAGE_END && ev->message->role == PHI_ROLE_ASSISTANT)
-        a->cut = ev->message->stop_reason == PHI_STOP_REASON_LENGTH;
-    if (phi_event_to_json(&brief, &a->arena, &json) == PHI_OK) {
-        show_line(a, json);
-        screen_write(&a->screen, "\n", 1);
-    }
-    if (ev->kind == PHI_EV_AGENT_END && phi_strategy_result(ev->agent, &a->arena, &end) == PHI_OK &&
-        !end.running) {
-        show_line(a, phi_str_of("{\"type\":\"StrategyResult\",\"result\":"));
-        show_line(a, end.result);
-        screen_write(&a->screen, "}\n", 2);
-    }
-    phi_arena_reset(&a->arena, mark);
-}
-
-static inline void show_events(app *a) {
-    phi_event ev;
-    while (phi_next_event(a->rt, &ev)) {
-        if (a->o.json) show_json(a, &ev);
-        if (a->o.json && ev.kind == PHI_EV_AGENT_END) show_run(a, &ev);
-        if (!a->o.json) show(a, &ev);
-    }
 }
 
 #endif

@@ -5,6 +5,7 @@
 #define PHI_QUESTION_H
 
 #include "phi_calls.h"
+#include "phi_change.h"
 #include "phi_keys.h"
 #include "phi_marked.h"
 
@@ -44,39 +45,6 @@ static inline void question_name(text *out, phi_str name) {
     free(strict.at);
 }
 
-/* Adds each line of a text after a mark. */
-static inline void question_lines(text *out, const char *mark, phi_str words) {
-    size_t from = 0;
-    while (from < words.len) {
-        const char *end = (const char *)memchr(words.at + from, '\n', words.len - from);
-        phi_str line = {words.at + from,
-                        end != NULL ? (size_t)(end - words.at) - from : words.len - from};
-        text_say(out, mark);
-        text_strict(out, line);
-        from += line.len + 1;
-    }
-}
-
-/* What a change of a file would do: the path, and lines after "-" and "+". False: the call is another one, or says more
-   than that. */
-static inline bool question_change(text *out, const phi_pending_item *item, phi_arena *arena) {
-    phi_json *json, *path, *before, *after;
-    bool edits = phi_str_is(item->tool_name, "edit_file");
-    if (item->source.len > 0 || (!edits && !phi_str_is(item->tool_name, "write_file")) ||
-        phi_json_parse(arena, item->arguments, PHI_JSON_REPLACE_BAD_UTF8, &json, NULL) != PHI_OK)
-        return false;
-    path = phi_json_get(json, "path");
-    before = phi_json_get(json, "old_text");
-    after = phi_json_get(json, edits ? "new_text" : "content");
-    if (!phi_json_is(path, PHI_JSON_STRING) || !phi_json_is(after, PHI_JSON_STRING) ||
-        phi_json_count(json) != (edits ? 3 : 2) || (edits && !phi_json_is(before, PHI_JSON_STRING)))
-        return false;
-    text_strict(out, phi_json_str(path, ""));
-    if (edits) question_lines(out, "\n- ", phi_json_str(before, ""));
-    question_lines(out, "\n+ ", phi_json_str(after, ""));
-    return true;
-}
-
 /* What is asked, and below it a rule a line; head and rules are those of the item's kind. */
 static inline void question_set(question *q, const phi_pending_item *item, phi_arena *arena) {
     phi_str argument = calls_argument(arena, item->arguments);
@@ -95,7 +63,7 @@ static inline void question_set(question *q, const phi_pending_item *item, phi_a
     text_say(&q->head, item->source.len > 0 ? " of " : "");
     text_fit(&q->head, item->source, 200);
     text_say(&q->head, " wants to run:");
-    if (question_change(&q->body, item, arena)) return;
+    if (change_shown(&q->body, item, arena)) return;
     text_strict(&q->body, argument);
     if (calls_is_whole(arena, item->arguments, argument)) return;
     text_say(&q->body, "\n");

@@ -2,94 +2,7 @@
 #ifndef PHI_SLASH_H
 #define PHI_SLASH_H
 
-#include "phi_app.h"
-
-/* ---- going back, and branching ---- */
-
-static inline void slash_said(app *a, phi_status status, const char *words) {
-    if (status == PHI_OK)
-        note(a, STYLE_DIM, "%s", words);
-    else
-        note(a, STYLE_BAD, "! %s",
-             status == PHI_BUSY ? "stop the run first" : phi_status_text(status));
-}
-
-static inline void slash_clear(app *a, const char *rest) {
-    (void)rest;
-    slash_said(a, phi_thread_switch(phi_agent_thread(a->agent), NULL),
-               "(a fresh lane: the model sees nothing of before; /undo returns to it)");
-}
-
-/* A lane without messages, as after /clear: back to the lane of the newest message. */
-static inline void slash_undo_clear(app *a, phi_thread *thread) {
-    phi_entry entry;
-    uint64_t first = phi_thread_get_info(thread).first, at = phi_thread_count(thread);
-    phi_status status = PHI_NOT_FOUND;
-    while (status == PHI_NOT_FOUND && at > first &&
-           phi_thread_entry(thread, --at, &entry) == PHI_OK)
-        if (entry.kind == PHI_ENTRY_MESSAGE) {
-            text lane = {NULL, 0, 0};
-            text_add(&lane, entry.lane.at,
-                     entry.lane.len); /* the entry is valid until the switch */
-            status = phi_thread_switch(thread, lane.at);
-            free(lane.at);
-        }
-    if (status == PHI_NOT_FOUND)
-        note(a, STYLE_DIM, "(there is nothing to undo)");
-    else
-        slash_said(a, status, "(the lane before it)");
-}
-
-/* Takes the last prompt and what followed it out of the model's view. The words come back into the line. */
-static inline void slash_undo(app *a, const char *rest) {
-    phi_thread *thread = phi_agent_thread(a->agent);
-    const phi_view_item *items, *last = NULL;
-    size_t count, i;
-    phi_status status = phi_thread_view(thread, NULL, UINT64_MAX, &a->arena, &items, &count);
-    (void)rest;
-    for (i = 0; status == PHI_OK && i < count; i++)
-        if (items[i].message->role == PHI_ROLE_USER && !items[i].message->is_update &&
-            (items[i].flags & PHI_ITEM_SUMMARY) == 0)
-            last = &items[i];
-    if (status == PHI_OK && last == NULL) {
-        slash_undo_clear(a, thread);
-        return;
-    }
-    if (status == PHI_OK) {
-        char lane[40];
-        text words = {NULL, 0, 0};
-        phi_str said = phi_message_text(last->message, "\n", &a->arena, NULL);
-        text_add(&words, said.at, said.len);
-        (void)snprintf(lane, sizeof lane, "undo %u", (unsigned)phi_thread_count(thread));
-        if (last == items) /* the first prompt */
-            status = phi_thread_switch(thread, NULL);
-        else if ((status = phi_thread_fork_lane(thread, lane, NULL, last->from - 1)) == PHI_OK)
-            status = phi_thread_switch(thread, lane);
-        if (status == PHI_OK && a->line.text.len == 0) line_set(&a->line, words.at);
-        free(words.at);
-    }
-    slash_said(a, status,
-               "(undone: the model sees the conversation as it was before the last prompt; "
-               "the log keeps all of it)");
-}
-
-static inline void slash_branch(app *a, const char *rest) {
-    phi_thread *thread = phi_agent_thread(a->agent);
-    phi_thread_info info = phi_thread_get_info(thread);
-    const char *name;
-    size_t i;
-    phi_status status = PHI_NOT_FOUND;
-    if (rest[0] == '\0') {
-        for (i = 0; (name = phi_thread_lane_at(thread, i)) != NULL; i++)
-            note(a, STYLE_DIM, "%s %s", phi_str_is(info.lane, name) ? "*" : " ", name);
-        return;
-    }
-    for (i = 0; status == PHI_NOT_FOUND && (name = phi_thread_lane_at(thread, i)) != NULL; i++)
-        if (strcmp(name, rest) == 0) status = PHI_OK;
-    if (status == PHI_NOT_FOUND) status = phi_thread_fork_lane(thread, rest, NULL, UINT64_MAX);
-    if (status == PHI_OK) status = phi_thread_switch(thread, rest);
-    slash_said(a, status, "(on that branch; /branch lists all)");
-}
+#include "phi_undo.h"
 
 /* ---- what there is ---- */
 
@@ -162,7 +75,7 @@ static inline void slash_model(app *a, const char *rest) {
         note(a, STYLE_DIM, "%.*s (%s)", PHI_ARG(id), a->why);
         return;
     }
-    wrong = commands_model(a->agents, rest, &why, &to.model, &words);
+    wrong = choice_model(a->agents, rest, &why, &to.model, &words);
     if (wrong == NULL && phi_agent_set(a->agent, &to, PHI_SET_MODEL) != PHI_OK)
         wrong = last_error(a);
     if (wrong != NULL) note(a, STYLE_BAD, "! %s: %s", wrong, rest);
@@ -248,41 +161,6 @@ static inline bool slash_line(app *a, const char *line) {
     note(a, STYLE_BAD,
          "! there is no command /%.*s: /help lists them, and a blank before it sends the line",
          (int)(n < 40 ? n : 40), line + 1);
-    return true;
-}
-
-/* ---- files in a line ---- */
-
-/* Attaches the files that words such as @src/main.c name. False: a note says why not. */
-static inline bool slash_attach(app *a, const char *line) {
-    const char *at = line;
-    while ((at = strchr(at, '@')) != NULL) {
-        size_t n = strcspn(at + 1, " \n\t");
-        text path = {NULL, 0, 0}, words = {NULL, 0, 0};
-        FILE *file;
-        bool begins = at == line || strchr(" \n\t", at[-1]) != NULL, taken = true;
-        if (begins && n > 0) {
-            text_add(&path, at + 1, n);
-            file = places_open(path.at);
-            if (file != NULL) {
-                const char *one = path.at;
-                (void)fclose(file);
-                taken = a->attached.count < ATTACH_FILES &&
-                        attach_open(&a->attached, a->agent, &one, 1, &words);
-                if (!taken)
-                    note(a, STYLE_BAD, "! %s", words.len > 0 ? words.at : "at most 16 files");
-                else
-                    note(a, STYLE_DIM, "(with %s)", path.at);
-            }
-        }
-        free(path.at);
-        free(words.at);
-        if (!taken) {
-            attach_free(&a->attached);
-            return false;
-        }
-        at += 1 + n;
-    }
     return true;
 }
 

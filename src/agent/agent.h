@@ -38,7 +38,8 @@ PHI_API bool phi_agent_takes(phi_agent agent, phi_content_kind kind, phi_str mim
 /* ---- beginning a run ---- */
 
 /* Starts a run with a prompt. The text is copied. PHI_BUSY: a run is active; or the last run ended
-   because there was no memory, and its events were not popped. On any failure nothing changed. */
+   because there was no memory, and its events were not popped. PHI_BAD_ARG: the text is missing or
+   empty. On any failure nothing changed. */
 PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
 
 /* Starts a run that continues the history without a new message: after an error, a limit or an
@@ -64,8 +65,9 @@ PHI_API phi_status phi_send(phi_agent agent, const char *text);
 /* Ends the run as soon as the pumping thread sees the request. The text received so far is kept,
    calls get the result `Cancelled` (unless their own result was already posted), and the agent can
    be prompted again. The runs of agents below this agent end, too. An abort never ends a later run.
-   A decision that is read after an abort has no effect. Any thread. PHI_OK: the abort will be seen,
-   even if the inbox is full or there is no memory. PHI_STALE. */
+   A decision that is read after an abort has no effect. Until AGENT_END, phi_prompt returns
+   PHI_BUSY. Any thread; a signal handler may call it, too. PHI_OK: the abort will be seen, even if
+   the inbox is full or there is no memory. PHI_STALE. */
 PHI_API phi_status phi_abort(phi_agent agent);
 
 /* Aborts one run like phi_abort, with a reason. If loop_id is NULL, aborts the active run. reason

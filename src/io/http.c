@@ -139,8 +139,8 @@ static void phi__http_own(phi__http_reason reason, phi_status status, phi_str ho
     }
 }
 
-/* True if a header line (libcurl's limit: 100 KB) or a trailer line (4 KB) was too long, or if there
-   were too many (5,000 in newer versions). */
+/* True if a header line (libcurl's limit: 100 KB) or a trailer line (4 KB) was too long, or if
+   there were too many (5,000 in newer versions). */
 static bool phi__http_long_line(const phi__http_transfer *t) {
     if (!t->connected) return false;
     if ((int)t->result == PHI__HTTP_CURL_TOO_LARGE) return true;

@@ -19,7 +19,8 @@
 extern "C" {
 #endif
 
-/* Put a user message into a queue.
+/* Put a user message into a queue. They begin no run: for an idle agent the message waits for the
+   next run (a follow-up for its end), so prompt it in the handling of AGENT_END instead.
 
    Ownership: the text is copied, without white space at its ends.
    Threads:   any. PHI_OK means posted: the next phi_step puts the message into the queue, or

@@ -1,0 +1,81 @@
+/* phi_events.h - the events of a run: shown to a person, or as lines of JSON. */
+#ifndef PHI_EVENTS_H
+#define PHI_EVENTS_H
+
+#include "phi_app.h"
+
+static inline void show_line(app *a, phi_str json) {
+    text safe = {NULL, 0, 0};
+    if (!a->whole) text_escape(&safe, json);
+    screen_write(&a->screen, a->whole ? json.at : safe.at, a->whole ? json.len : safe.len);
+    free(safe.at);
+}
+
+static inline void show_json(app *a, const phi_event *ev) {
+    phi_arena_mark mark = phi_arena_save(&a->arena);
+    phi_strategy_outcome end;
+    phi_event brief = *ev;
+    phi_str json;
+    if (ev->kind == PHI_EV_TEXT || ev->kind == PHI_EV_THINKING || ev->kind == PHI_EV_TOOL_ARGUMENTS)
+        brief.message = NULL; /* the answer so far, once more with each delta */
+    if (ev->kind == PHI_EV_MESSAGE_END && ev->message->role == PHI_ROLE_ASSISTANT)
+        a->cut = ev->message->stop_reason == PHI_STOP_REASON_LENGTH;
+    if (phi_event_to_json(&brief, &a->arena, &json) == PHI_OK) {
+        show_line(a, json);
+        screen_write(&a->screen, "\n", 1);
+    }
+    if (ev->kind == PHI_EV_AGENT_END && phi_strategy_result(ev->agent, &a->arena, &end) == PHI_OK &&
+        !end.running) {
+        show_line(a, phi_str_of("{\"type\":\"StrategyResult\",\"result\":"));
+        show_line(a, end.result);
+        screen_write(&a->screen, "}\n", 2);
+    }
+    phi_arena_reset(&a->arena, mark);
+}
+
+static inline void show_events(app *a) {
+    phi_event ev;
+    while (phi_next_event(a->rt, &ev)) {
+        if (a->o.json) show_json(a, &ev);
+        if (a->o.json && ev.kind == PHI_EV_AGENT_END) show_run(a, &ev);
+        if (!a->o.json) show(a, &ev);
+    }
+}
+
+/* ---- what was said before ---- */
+
+static inline void say_you(app *a, phi_str words) {
+    screen_fresh(&a->screen);
+    screen_say(&a->screen, STYLE_PLAIN, a->screen.kept.len > 0 ? "\n" : "");
+    screen_say(&a->screen, STYLE_BOLD, "You: ");
+    screen_put(&a->screen, STYLE_PLAIN, words);
+    screen_say(&a->screen, STYLE_PLAIN, "\n");
+}
+
+static inline void say_agent(app *a) {
+    screen_say(&a->screen, STYLE_BOLD, "\nAgent");
+    a->screen.mark = a->screen.kept.len;
+    screen_say(&a->screen, STYLE_BOLD, ": ");
+}
+
+/* The end of a conversation that is continued. */
+static inline void show_history(app *a) {
+    const phi_thread *thread = phi_agent_thread(a->agent);
+    size_t count = phi_thread_message_count(thread), i = count > 20 ? count - 20 : 0;
+    for (; i < count; i++) {
+        const phi_message *message = phi_thread_message_at(thread, i);
+        phi_arena_mark mark = phi_arena_save(&a->arena);
+        phi_str words = PHI_ZERO;
+        if (message == NULL) continue;
+        words = phi_message_text(message, "\n", &a->arena, NULL);
+        if (message->role == PHI_ROLE_USER) say_you(a, words);
+        if (message->role == PHI_ROLE_ASSISTANT && words.len > 0) {
+            say_agent(a);
+            screen_put(&a->screen, STYLE_PLAIN, words);
+            screen_fresh(&a->screen);
+        }
+        phi_arena_reset(&a->arena, mark);
+    }
+}
+
+#endif
