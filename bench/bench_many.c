@@ -2,13 +2,13 @@
 
        bench_many PORT_OF_STREAM_SERVER
 
-   Each agent streams a call of a tool and then a text, a delta each two seconds, so that all of
-   them stream at the same time. The host steps as a game does: phi_step(rt, 0), and a millisecond of sleep
-   after a step without an event. Only steps with events count; clock: wall. Printed are also the most
-   runs at once, the memory that phi has taken and the most that the process had, and the handles of
-   the process (descriptors on POSIX): after a first request, with the most runs (by hundreds), and at the end without
-   the runtime. The program fails if handles are left. It runs on Windows, too (scripts/windows.py
-   --bench). */
+   Each agent streams a call of a tool and then a text, a delta every two seconds, so that all of
+   them stream at the same time. The host steps as a game does: phi_step(rt, 0), and a millisecond
+   of sleep after a step without an event. Only steps with events count; clock: wall. Printed are
+   also the most runs at once, the memory that phi has taken and the most that the process had, and
+   the handles of the process (descriptors on POSIX): after a first request, with the most runs (by
+   hundreds), and without a runtime before and after. The program fails if handles are left. It runs
+   on Windows, too (scripts/windows.py --bench). */
 #include "kit.h"
 
 #include <stdlib.h>
