@@ -181,7 +181,7 @@ static bool begin(rig *r, phi__process_desc *desc, const char *part, const char 
 }
 
 static bool finish(rig *r) {
-    ULONGLONG end = GetTickCount64() + 180000;
+    ULONGLONG end = GetTickCount64() + 240000; /* only a guard: Wine is slow */
     while (r->exits == 0 && GetTickCount64() < end) {
         turn(r, 20);
         if (r->refusals > 0) phi__process_resume(r->process);
