@@ -144,14 +144,50 @@ class Command(Folder):
         self.assertRegex(done.stdout.decode("utf-8", "replace"), r"\A3\d passed, 0 failed\r?\n\Z")
 
 
+@unittest.skipIf(shutil.which("openssl") is None, "openssl makes the certificates")
+class Tls(Folder):
+    def ask(self, certificate, host="localhost", ca="ca.pem"):
+        """(stdout, stderr, exit code) of a question to a mock with that certificate."""
+        make = [test_examples.PYTHON, os.path.join(ROOT, "tests/mock/certs.py"), self.folder]
+        if not os.path.exists(os.path.join(self.folder, "ca.pem")):
+            subprocess.run(make, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        server = test_examples.Mock("--port", "0", "--tls", *[os.path.join(self.folder, certificate + end) for end in (".pem", ".key")])
+        try:
+            env = dict(environment(""), PHI_BASE_URL="https://%s:%d/s/hello" % (host, server.port))
+            if ca:
+                env["SSL_CERT_FILE"] = "Z:/" + os.path.relpath(os.path.join(self.folder, ca), ROOT)
+            done = subprocess.run(["wine", PHI, "Who?"], cwd=self.folder, env=env, timeout=SECONDS, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        finally:
+            server.stop()
+        return done.stdout.decode(), done.stderr.decode("utf-8", "replace"), done.returncode
+
+    def refused(self, certificate, words, **more):
+        out, err, code = self.ask(certificate, **more)
+        self.assertEqual((out, code), ("", 1), err)
+        self.assertRegex(err, words)
+
+    def test_an_answer_streams_from_a_server_whose_ca_is_given(self):
+        out, err, code = self.ask("good")
+        self.assertEqual((out, code), (HELLO, 0), err)
+        self.assertEqual(self.ask("good", host="127.0.0.1")[0], HELLO)
+
+    def test_other_certificates_are_refused(self):
+        tls = "no secure connection with https://localhost:"
+        self.refused("good", tls, ca="")
+        self.refused("good", tls, ca="selfsigned.pem")
+        self.refused("wronghost", tls)
+        self.refused("expired", tls)
+        self.refused("selfsigned", tls)
+
+
 @unittest.skipIf(shutil.which("tmux") is None, "tmux is not installed")
 class Console(Folder):
     """Wine's console in a terminal of tmux. It knows no sequences, so that the chat has lines (phi_raw_windows.h)."""
     def start(self, scenario, *args):
         name = "phi%d" % os.getpid()
         self.tmux = ["tmux", "-L", name, "-f", "/dev/null"]
-        command = "trap : INT; wine %s 2>%s; echo exit $?; stty -a; sleep 1000" % (
-            " ".join(map(shlex.quote, [PHI, *args])), "&1" if not args else "&1")
+        command = "trap : INT; wine %s; echo exit $?; stty -a; sleep 1000" % " ".join(map(shlex.quote, [PHI, *args]))
         self.addCleanup(subprocess.run, [*self.tmux, "kill-server"], stderr=subprocess.DEVNULL, check=False)
         subprocess.run([*self.tmux, "new-session", "-d", "-x", "100", "-y", "50", command], cwd=self.folder,
                        env=dict(environment(scenario), TERM="xterm", LC_ALL="C.UTF-8"), check=True)
@@ -206,10 +242,10 @@ class Console(Folder):
         self.wait(r"\(stopped\)")
 
     def test_ctrl_c_stops_the_answer_and_then_the_chat(self):
-        self.start("hello/../../m/stall=20000/s/hello" if False else "long")
+        self.start("slow-500")
         self.wait(r"\n> ")
         self.type("go")
-        self.wait(r"\w \w")
+        self.wait(r"> go *\n\w")
         self.press("C-c")
         self.wait(r"\(stopped\)")
         self.press("C-c")
