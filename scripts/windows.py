@@ -242,8 +242,8 @@ class Launcher:
     def run(words, connection, said):
         bridge, folder, errors = words[0] == "@bridge", ROOT, None
         words = ["" if w == "@empty" else re.sub(r"\b[Zz]:(?=[/\\])", lambda _: ROOT, w) for w in words]  # the drive Z:
-        if words[0].endswith("/python.exe"):
-            words[0] = os.path.join(ROOT, os.environ.get("PYTHON") or sys.executable)
+        python = os.path.join(ROOT, os.environ.get("PYTHON") or sys.executable)
+        words = [re.sub(r"\S+/python\.exe\b", lambda _: python, w) for w in words]  # also in a line for the shell
         if bridge:
             folder, words = words[1].replace("\\", "/"), words[2:]
             program = words[0].lower().removesuffix(".exe")
