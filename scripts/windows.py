@@ -134,7 +134,7 @@ def command_of(bits, source):
     if source.endswith(".cpp"):
         plain = [w for w in WARN if w not in C_ONLY]
         return [*CACHE, f"{TRIPLES[bits]}-g++", *plain, "-std=c++17", *FLAGS_USER, f"-I{WORK}/declared", "-Iextras", curl_headers]
-    if source == f"{WORK}/phi_all.c":
+    if source == windows_user.WHOLE:
         return [*gcc, "-std=c99", *FLAGS_USER, f"-I{WORK}/include", curl_headers]
     if source.startswith("examples/") or source == "tests/windows/console.c":
         return [*gcc, "-std=c99", "-D_GNU_SOURCE", *FLAGS_USER, f"-I{WORK}/declared", "-Iexamples", curl_headers]

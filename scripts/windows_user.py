@@ -11,10 +11,9 @@ import sys
 import zipfile
 
 import run_tests
-import windows
+import windows  # which imports this: nothing of it is used before main()
 
-WHOLE = f"{windows.WORK}/phi_all.c"
-LIBS = windows.LIBS + ["-lshell32"]
+WHOLE = "build/windows/phi_all.c"
 README = """phi VERSION for Windows, 64 bits
 
 phi.exe      the command: phi.exe --help
@@ -61,7 +60,7 @@ def link(bits, source, whole):
         return None, said
     program, compiler = built[:-2] + ".exe", "g++" if source.endswith(".cpp") else "gcc"
     done = subprocess.run([f"{windows.TRIPLES[bits]}-{compiler}", "-static", "-s", built, whole, f"{windows.WORK}/curl-{bits}/lib/libcurl.a",
-                           *LIBS, "-o", program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           *windows.LIBS, "-lshell32", "-o", program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, errors="replace", check=False)
     return (program, "") if done.returncode == 0 else (None, done.stdout)
 
