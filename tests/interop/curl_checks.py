@@ -245,6 +245,8 @@ def cares(program, certs, work):
     server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     server.bind(("127.0.0.1", 53))
     threading.Thread(target=answer_dns, args=(server, SLOW_MS / 1000), daemon=True).start()
+    used = agents(program, [])[1]["libcurl"]
+    check("c-ares: it is what looks names up", "c-ares/" in used, used)
     lookups("c-ares", program, {}, False)
 
 
