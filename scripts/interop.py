@@ -180,8 +180,9 @@ def part_servers(_):
     on = pip(venv, f"{FROM}/requirements.txt", "LiteLLM and LLMock")
     os.makedirs(f"{WORK}/servers", exist_ok=True)
     quiet(f"{WORK}/log", [*MAKE, "build/include/.stamp"], "the headers could not be made")
-    quiet(f"{WORK}/log", [os.environ.get("CC") or "gcc", "-std=c99", "-Wall", "-Wextra", "-g", "-fsanitize=address,undefined",
-                          "-Ibuild/include", f"{FROM}/user.c", "-lcurl", "-lm", "-o", f"{WORK}/user"],
+    quiet(f"{WORK}/log", [*(os.environ.get("CC") or "gcc").split(), "-std=c99", "-Wall", "-Wextra", "-g",
+                          "-fsanitize=address,undefined", "-Ibuild/include", f"{FROM}/user.c", "-lcurl", "-lm", "-o",
+                          f"{WORK}/user"],
           "tests/interop/user.c did not compile")
     if os.environ.get("LLAMA") == "1":
         try:

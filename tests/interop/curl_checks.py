@@ -209,7 +209,7 @@ def lookups(name, program, env, abort_waits):
 def threads(program, _, work):
     """libcurl's threads, and a getaddrinfo that waits."""
     library = f"{work}/slow_lookup.so"
-    subprocess.run([*(os.environ.get("CC") or "gcc").split(), "-shared", "-fPIC", "-O1", f"-DSLOW_MS={SLOW_MS}",
+    subprocess.run([*(os.environ.get("CC") or "gcc").split(), "-shared", "-fPIC", "-D_GNU_SOURCE", f"-DSLOW_MS={SLOW_MS}",
                     f"{HERE}/slow_lookup.c", "-o", library, "-ldl"], check=True)
     lookups("threads", program, {"LD_PRELOAD": os.path.abspath(library)}, version(program) < (7, 87))
 
@@ -245,6 +245,8 @@ def cares(program, certs, work):
     server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     server.bind(("127.0.0.1", 53))
     threading.Thread(target=answer_dns, args=(server, SLOW_MS / 1000), daemon=True).start()
+    used = agents(program, [])[1]["libcurl"]
+    check("c-ares: it is what looks names up", "c-ares/" in used, used)
     lookups("c-ares", program, {}, False)
 
 

@@ -1,9 +1,12 @@
 /* slow_lookup.c - a library to preload: getaddrinfo waits, and then every name that ends in .test is 127.0.0.1. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <netdb.h>
 #include <string.h>
 #include <time.h>
+
+#if !defined(SLOW_MS)
+#define SLOW_MS 1500
+#endif
 
 typedef int lookup_fn(const char *, const char *, const struct addrinfo *, struct addrinfo **);
 

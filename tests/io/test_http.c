@@ -883,8 +883,9 @@ TEST(a_host_that_does_not_exist_is_said_so) {
     CHECK_EQ_INT(open_request(0), PHI_OK);
     if (run_until_ends(1)) {
         CHECK_EQ_INT(t.records[0].status, PHI_NOT_FOUND);
-        CHECK_EQ_STR(t.records[0].words, "no such host: http://[redacted]@no-such-host.invalid/v1 "
-                                         "(Could not resolve host: no-such-host.invalid)");
+        static const char words[] = "no such host: http://[redacted]@no-such-host.invalid/v1 "
+                                    "(Could not resolve host: no-such-host.invalid";
+        CHECK(strncmp(t.records[0].words, words, sizeof words - 1) == 0); /* c-ares says more */
     }
     teardown();
 }
