@@ -148,7 +148,7 @@ def release(to, repository, headers, url=None):
     now = version()
     when = int(git("log", "-1", "--format=%ct") or 1577836800)
     words = {"VERSION": now, "REPOSITORY": repository, "URL": url or f"{repository}/releases/download/v{now}",
-             "DATE": email.utils.formatdate(when)}
+             "DATE": email.utils.formatdate(when), "YEAR": time.strftime("%Y", time.gmtime(when))}
     top = f"phi-{now}/"
 
     small = {name: (text.encode(), False) for name, text in headers.items()}
