@@ -12,7 +12,6 @@
 #include "features/failover.h"
 #include "trace/trace_in.h"
 
-
 /* ---- ids that clash ---- */
 
 static void answer_with_ids(scene *s, const char *const *ids, size_t n) {

@@ -10,7 +10,6 @@
 #include "record/session_in.h"
 #include "trace/trace_in.h"
 
-
 /* ---- policies ---- */
 
 TEST(a_policy_says_of_each_item_whether_it_was_sent) {
