@@ -26,7 +26,7 @@ int chown(const char *path, int user, int group);
 unsigned geteuid(void);
 int pause(void);
 
-int pipe(int *fds); /* of the C library */
+int pipe(int *fds);                          /* of the C library */
 char *realpath(const char *path, char *out); /* the text of the path, with slashes */
 
 /* A shell outside of Wine runs it, by the launcher of scripts/windows.py. */
