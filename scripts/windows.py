@@ -28,6 +28,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -44,7 +45,7 @@ TRIPLES = {64: "x86_64-w64-mingw32", 32: "i686-w64-mingw32"}
 PROCESSORS = {64: "x86_64", 32: "x86"}
 PYTHON = os.path.join(ROOT, os.environ.get("PYTHON") or sys.executable)
 JOBS = min(2, os.cpu_count() or 2)
-SECONDS = 600       # for one program: each call of Wine costs a millisecond
+SECONDS = 1200      # for one program: each call of Wine costs a millisecond
 SECONDS_LEFT = 30    # for one that is left out
 MOST_LEFT = 3        # percent of the tests
 CACHE = ["ccache"] if os.environ.get("CC", "").startswith("ccache ") else []
@@ -380,14 +381,19 @@ class Bridge:
 # ---- running ----
 
 def wine(env, command, seconds):
-    """(output, words of trouble)"""
-    child = subprocess.Popen(["wine", *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                             env=env, start_new_session=True)
-    try:
-        out, trouble = child.communicate(timeout=seconds)[0], ""
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
-        out, trouble = child.communicate()[0], f"still running after {seconds} s"
+    """(output, words of trouble). The output is a file: a pipe would stay open in the wineserver that a program starts."""
+    with tempfile.TemporaryFile() as file:
+        child = subprocess.Popen(["wine", *command], stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, env=env,
+                                 start_new_session=True)
+        try:
+            child.wait(timeout=seconds)
+            trouble = ""
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+            trouble = f"still running after {seconds} s"
+        file.seek(0)
+        out = file.read()
     text = out.decode("utf-8", "replace").replace("\r", "")
     counts = run_tests.counts_of(text)
     if not trouble and counts is None:
