@@ -5,7 +5,7 @@ cd "$SRC/phi"
 fuzzers=$(basename -s .c tests/fuzz/fuzz_*.c)
 make -j"$(nproc)" V=oss CC="$CC" WERROR= FLAGS_oss="$CFLAGS" build/oss/libphi.a \
     $(printf 'build/oss/tests/fuzz/%s.o ' $fuzzers)
-mkdir -p "$OUT/lib" "$OUT/build" # fuzz_skill writes below build/
+mkdir -p "$OUT/lib"
 for name in $fuzzers; do
     $CXX $CXXFLAGS "build/oss/tests/fuzz/$name.o" build/oss/libphi.a $LIB_FUZZING_ENGINE -lcurl -lm -lpthread \
         -Wl,-rpath,'$ORIGIN/lib' -o "$OUT/$name"

@@ -91,7 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static char dir[64], path[80];
     FILE *f;
     if (dir[0] == '\0') {
-        (void)snprintf(dir, sizeof dir, "build/fuzz_skill_XXXXXX");
+        (void)snprintf(dir, sizeof dir, "%s/fuzz_skill_XXXXXX",
+                       access("build", W_OK) == 0 ? "build" : "/tmp"); /* OSS-Fuzz has no build/ */
         if (mkdtemp(dir) == NULL) abort();
         (void)snprintf(path, sizeof path, "%s/SKILL.md", dir);
     }
