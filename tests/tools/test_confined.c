@@ -110,6 +110,12 @@ TEST(a_swap_of_directory_and_link_never_leads_a_tool_outside) {
     int i, good = 0;
     pid_t pid;
     calls c;
+#ifdef _WIN32
+    if (getenv("PHI_LAUNCHER") != NULL) {
+        test_skip("Wine gives a handle the path by which it was opened, also through a link");
+        return;
+    }
+#endif
     REQUIRE(open_work(&c, NULL));
     pid = swap(&c);
     REQUIRE(CHECK(pid > 0));
