@@ -12,6 +12,7 @@ enum { ATTACH_FILES = 16, ATTACH_BYTES = 20 << 20 }; /* bytes of all files */
 typedef struct attachments {
     phi_content files[ATTACH_FILES + 1]; /* the last place is the prompt's */
     text bytes[ATTACH_FILES];            /* of the files: text, or base64 */
+    text names[ATTACH_FILES];            /* without their directories */
     size_t count, total;
 } attachments;
 
@@ -112,10 +113,11 @@ static inline const char *attach_add(attachments *a, phi_agent agent, const char
                                      text *words) {
     const char *slash = strrchr(path, '/');
     phi_content *c = &a->files[a->count];
-    text *file = &a->bytes[a->count++];
+    text *file = &a->bytes[a->count], *name = &a->names[a->count];
     phi_str model = phi_agent_get_info(agent).model_id;
     const attach_type *type;
     bool is_text;
+    a->count++;
     if (!attach_read(a, path, file)) return strerror(errno);
     if (a->total > ATTACH_BYTES) return "more than 20 MiB of files";
     if (file->len == 0) return "the file is empty";
@@ -123,7 +125,8 @@ static inline const char *attach_add(attachments *a, phi_agent agent, const char
     is_text = attach_is_text(file);
     if (is_text && type != NULL && strcmp(type->type, "application/pdf") != 0) type = NULL;
     c->kind = type != NULL ? type->kind : PHI_CONTENT_DOCUMENT;
-    if (c->kind == PHI_CONTENT_DOCUMENT) c->name = phi_str_of(slash != NULL ? slash + 1 : path);
+    text_say(name, slash != NULL ? slash + 1 : path);
+    if (c->kind == PHI_CONTENT_DOCUMENT) c->name = text_str(name);
     if (type == NULL && !is_text)
         return "neither text nor a document, image or sound of a known type";
     if (type == NULL) {
@@ -160,7 +163,7 @@ static inline bool attach_open(attachments *a, phi_agent agent, const char *cons
 
 static inline void attach_free(attachments *a) {
     size_t i;
-    for (i = 0; i < ATTACH_FILES; i++) free(a->bytes[i].at);
+    for (i = 0; i < ATTACH_FILES; i++) free(a->bytes[i].at), free(a->names[i].at);
     memset(a, 0, sizeof *a);
 }
 

@@ -11,7 +11,7 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 REAL = ["sh", "mktemp", "rm", "cat", "id", "sed", "env", "dirname", "mkdir", "chmod"]
-TOOLS = ["gcc", "g++", "make", "rg", "openssl", "tmux", "valgrind"]
+TOOLS = ["gcc", "g++", "git", "make", "rg", "openssl", "tmux", "valgrind"]
 
 
 class Deps(unittest.TestCase):

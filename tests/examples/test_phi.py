@@ -1047,9 +1047,10 @@ class Tmux(Chat):
 
 
 class Install(Folder):
-    FILES = ["bin/phi", "include/phi.h", "include/phi_json.h", "include/phi_tools.h",
-             "share/bash-completion/completions/phi", "share/man/man1/phi.1",
-             "share/zsh/site-functions/_phi"]
+    FILES = ["bin/phi", "include/phi.h", "include/phi.hpp", "include/phi_json.h", "include/phi_store_sqlite.h",
+             "include/phi_tools.h", "share/bash-completion/completions/phi", "share/cmake/phi/phi-config-version.cmake",
+             "share/cmake/phi/phi-config.cmake", "share/cmake/phi/phi_implementation.c", "share/man/man1/phi.1",
+             "share/pkgconfig/phi.pc", "share/zsh/site-functions/_phi"]
 
     def make(self, target):
         build = os.path.join(self.folder, "build")
