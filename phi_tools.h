@@ -57,7 +57,7 @@
 #if PHI__PUB_BASE_BASE != 0xf10f89a3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0xcc44744d
+#if PHI__PUB_PHI_2 != 0x99711631
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x678db51e
@@ -299,11 +299,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x41b51ba9
+#if PHI__PUB_PHI_TOOLS_1 != 0xd0e4532a
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x41b51ba9
+#define PHI__PUB_PHI_TOOLS_1 0xd0e4532a
 
 #ifdef __cplusplus
 extern "C" {
@@ -2100,8 +2100,8 @@ typedef struct phi_tools_desc {
        PHI_TOOLS_DENY_PATTERNS). */
     const char *const *deny_patterns;
     /* Called before a command runs; if it returns false, the command does not run (default: none).
-       It answers at once. A dialog that takes longer is a hook that returns PHI_WAIT, for calls
-       whose hook->tool_name is "bash". */
+       Must return at once. For a dialog, the agent's hook returns PHI_WAIT at PHI_HOOK_BEFORE_TOOL
+       if hook->tool_name is "bash"; each agent that uses the set needs that hook. */
     bool (*confirm_fn)(void *user_data, const char *command);
     void *user_data; /* for confirm_fn */
     /* NULL-ended names of host variables that commands get although their names look like keys:
@@ -7727,11 +7727,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0x96e4396e
+#if PHI__IMP_SYSTEM != 0xc6ba8fa5
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0x96e4396e
+#define PHI__IMP_SYSTEM 0xc6ba8fa5
 
 /* ---- src/system/channel_in.h ---- */
 
@@ -10879,7 +10879,7 @@ static int phi__launch_go(phi__launch *launch, phi__os_child *child) {
     if (!CreateProcessW(program, launch->line.at, NULL, NULL, TRUE, flags, launch->block.at, cwd,
                         &launch->info.StartupInfo, &made)) {
         int error = (int)GetLastError();
-        if (error == ERROR_DIRECTORY && cwd != NULL &&
+        if (error == ERROR_DIRECTORY && cwd != NULL && launch->cwd.len < MAX_PATH &&
             GetFileAttributesW(cwd) == INVALID_FILE_ATTRIBUTES)
             error = (int)GetLastError(); /* the directory does not exist */
         (void)CloseHandle(job);

@@ -286,6 +286,8 @@ static int tear_down(app *a, int code) {
     live_free(&a->live);
     trust_free(&a->trust);
     sessions_free(&a->kept);
+    free(a->left.at);
+    free(a->fresh.at);
     screen_free(&a->screen);
     line_free(&a->line);
     free(words.at);
@@ -412,6 +414,7 @@ static void draw(app *a) {
 
 static void submit(app *a, const char *words) {
     bool steers = phi_agent_get_info(a->agent).running;
+    size_t count = a->attached.count, total = a->attached.total;
     phi_status status;
     if (words[strspn(words, " \n")] == '\0') return;
     if (!steers && !slash_attach(a, words)) {
@@ -419,6 +422,7 @@ static void submit(app *a, const char *words) {
         return;
     }
     status = steers ? phi_steer(a->agent, words) : attach_send(&a->attached, a->agent, words);
+    if (status != PHI_OK && !steers) attach_cut(&a->attached, count, total); /* not sent */
     say_you(a, phi_str_of(words));
     if (status != PHI_OK)
         note(a, STYLE_BAD, "! %s", steers ? phi_status_text(status) : last_error(a));
@@ -535,7 +539,8 @@ static int plain_chat(app *a) {
         if (got < 0 || keys_signal || a->screen.gone) return keys_signal ? INTERRUPTED : 0;
         a->o.question.len = 0;
         text_say(&a->o.question, words);
-        if (words[0] != '\0' && !slash_line(a, words)) (void)one_question(a);
+        if (words[0] != '\0' && !slash_line(a, words) && slash_attach(a, words))
+            (void)one_question(a);
         if (a->quit) return 0;
     }
 }

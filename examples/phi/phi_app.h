@@ -31,12 +31,14 @@ typedef struct app {
     phi_toolset set;
     phi_permissions *permissions;
     files_session session;
-    sessions kept; /* conversations that no option names */
+    sessions kept;    /* conversations that no option names */
+    text left, fresh; /* the lane that /clear left, and the one that it began */
     files_tape tape;
     attachments attached; /* to the first prompt */
     phi_memory memory;
     phi_arena arena; /* of one event, or one question */
     const char *why; /* this model */
+    bool compacts;   /* the run makes the view smaller, and has no answer */
     bool cut;        /* the newest answer ended at its limit of tokens */
     bool guess;      /* nobody named the model, and no key is set: a local server may be there */
     bool chat, quit;
@@ -128,14 +130,18 @@ static inline void show_end(app *a, const phi_event *ev) {
              "OPENAI_API_KEY; phi models lists all), or start a server such as Ollama: ollama "
              "serve");
     screen_fresh(&a->screen);
-    if (a->chat) show_time(a, ev);
+    if (a->chat && !a->compacts) show_time(a, ev);
+    a->compacts = false;
 }
 
 /* The run and its answer: those of sub-agents, whose events may come as well, are their callers'. */
 static inline void show_run(app *a, const phi_event *ev) {
     if (ev->agent.index != a->agent.index || ev->agent.gen != a->agent.gen) return;
     switch (ev->kind) {
-    case PHI_EV_AGENT_START: a->began_ms = ev->timestamp_ms; break;
+    case PHI_EV_AGENT_START:
+        a->began_ms = ev->timestamp_ms;
+        a->cut = false;
+        break;
     case PHI_EV_TEXT:
         if (!a->whole) screen_answer(&a->screen, ev->text);
         break;

@@ -111,7 +111,6 @@ static inline bool attach_read(attachments *a, const char *path, text *file) {
 /* NULL, or a sentence about what is wrong with it, in `words`. */
 static inline const char *attach_add(attachments *a, phi_agent agent, const char *path,
                                      text *words) {
-    const char *slash = strrchr(path, '/');
     phi_content *c = &a->files[a->count];
     text *file = &a->bytes[a->count], *name = &a->names[a->count];
     phi_str model = phi_agent_get_info(agent).model_id;
@@ -125,7 +124,7 @@ static inline const char *attach_add(attachments *a, phi_agent agent, const char
     is_text = attach_is_text(file);
     if (is_text && type != NULL && strcmp(type->type, "application/pdf") != 0) type = NULL;
     c->kind = type != NULL ? type->kind : PHI_CONTENT_DOCUMENT;
-    text_say(name, slash != NULL ? slash + 1 : path);
+    text_say(name, places_name(path));
     if (c->kind == PHI_CONTENT_DOCUMENT) c->name = text_str(name);
     if (type == NULL && !is_text)
         return "neither text nor a document, image or sound of a known type";
@@ -161,11 +160,19 @@ static inline bool attach_open(attachments *a, phi_agent agent, const char *cons
     return why == NULL;
 }
 
-static inline void attach_free(attachments *a) {
-    size_t i;
-    for (i = 0; i < ATTACH_FILES; i++) free(a->bytes[i].at), free(a->names[i].at);
-    memset(a, 0, sizeof *a);
+/* Leaves the first `count` files, of `total` bytes. */
+static inline void attach_cut(attachments *a, size_t count, size_t total) {
+    for (; a->count > count; a->count--) {
+        size_t i = a->count - 1;
+        free(a->bytes[i].at), free(a->names[i].at);
+        memset(&a->bytes[i], 0, sizeof a->bytes[i]);
+        memset(&a->names[i], 0, sizeof a->names[i]);
+        memset(&a->files[i], 0, sizeof a->files[i]);
+    }
+    a->total = total;
 }
+
+static inline void attach_free(attachments *a) { attach_cut(a, 0, 0); }
 
 /* As phi_send, with the files before the words the first time. */
 static inline phi_status attach_send(attachments *a, phi_agent agent, const char *words) {

@@ -18,6 +18,7 @@ static inline void show_json(app *a, const phi_event *ev) {
     phi_str json;
     if (ev->kind == PHI_EV_TEXT || ev->kind == PHI_EV_THINKING || ev->kind == PHI_EV_TOOL_ARGUMENTS)
         brief.message = NULL; /* the answer so far, once more with each delta */
+    if (ev->kind == PHI_EV_AGENT_START) a->cut = false;
     if (ev->kind == PHI_EV_MESSAGE_END && ev->message->role == PHI_ROLE_ASSISTANT)
         a->cut = ev->message->stop_reason == PHI_STOP_REASON_LENGTH;
     if (phi_event_to_json(&brief, &a->arena, &json) == PHI_OK) {

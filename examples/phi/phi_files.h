@@ -62,7 +62,7 @@ typedef struct files_session {
 /* DIR/NAME.jsonl is the thread NAME of a store in DIR. False: `words` say why not. */
 static inline bool files_open_session(files_session *s, const char *path, text *words) {
     phi_file_store_desc desc = PHI_ZERO;
-    const char *slash = path != NULL ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+    const char *name = path != NULL ? places_name(path) : NULL;
     size_t n = name != NULL ? strlen(name) : 0, before = (size_t)(name - path);
     if (path == NULL) return true;
     if (n > 6 && strcmp(name + n - 6, ".jsonl") == 0) n -= 6;

@@ -154,7 +154,7 @@ static inline int options_read(options *o, int argc, char **argv) {
     if ((o->session || o->resume) && (o->record || o->replay))
         return options_wrong(
             "a tape holds one run from its beginning: --session cannot be recorded", "");
-    if (o->resume && (o->session || o->forget))
+    if ((o->resume ? 1 : 0) + (o->forget ? 1 : 0) + (o->session != NULL ? 1 : 0) > 1)
         return options_wrong("--continue, --session or --no-session: one of them", "");
     if (o->record && o->replay) return options_wrong("--record or --replay, not both", "");
     if (!o->command && o->question.len == 0 && (o->json || !typed_is_terminal(1)))

@@ -100,6 +100,18 @@ static inline bool places_settings(text *out) {
     return true;
 }
 
+/* True if the path is a file, and no directory, pipe or device. With `plain`: no link either. */
+static inline bool places_is_file(const char *path, bool plain) {
+    struct stat info;
+    return (plain ? lstat(path, &info) : stat(path, &info)) == 0 && S_ISREG(info.st_mode);
+}
+
+/* The last part of a path. */
+static inline const char *places_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
 /* A directory for its owner alone; it is there afterwards, or files in it cannot be made. */
 static inline void places_directory(const char *path) { (void)mkdir(path, 0700); }
 
@@ -121,9 +133,9 @@ static inline bool places_state(text *out, const char *name, const char *hash) {
         text_say(out, parts[i]);
         places_directory(out->at);
     }
-    text_print(out, "/%.60s-%.16s", name, hash);
+    text_print(out, "/%s-%.16s", name, hash);
     places_directory(out->at);
-    return true;
+    return access(out->at, W_OK | X_OK) == 0;
 }
 
 /* Adds to the end of a file for its owner alone. */

@@ -137,6 +137,22 @@ static inline bool places_settings(text *out) {
     return true;
 }
 
+/* True if the path is a file and no directory. With `plain`: no link either. */
+static inline bool places_is_file(const char *path, bool plain) {
+    WCHAR wide[PLACES_PATH];
+    DWORD found =
+        places_wide(path, wide, PLACES_PATH) ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
+    DWORD never = FILE_ATTRIBUTE_DIRECTORY | (plain ? FILE_ATTRIBUTE_REPARSE_POINT : 0);
+    return found != INVALID_FILE_ATTRIBUTES && (found & never) == 0;
+}
+
+/* The last part of a path. */
+static inline const char *places_name(const char *path) {
+    const char *at = path + strlen(path);
+    while (at > path && strchr("/\\:", at[-1]) == NULL) at--;
+    return at;
+}
+
 static inline void places_directory(const char *path) {
     WCHAR wide[PLACES_PATH];
     if (places_wide(path, wide, PLACES_PATH)) (void)CreateDirectoryW(wide, NULL);
@@ -150,9 +166,14 @@ static inline bool places_state(text *out, const char *name, const char *hash) {
     places_directory(out->at);
     text_say(out, "/sessions");
     places_directory(out->at);
-    text_print(out, "/%.60s-%.16s", name, hash);
+    text_print(out, "/%s-%.16s", name, hash);
     places_directory(out->at);
-    return true;
+    {
+        WCHAR wide[PLACES_PATH];
+        DWORD found = places_wide(out->at, wide, PLACES_PATH) ? GetFileAttributesW(wide)
+                                                              : INVALID_FILE_ATTRIBUTES;
+        return found != INVALID_FILE_ATTRIBUTES && (found & FILE_ATTRIBUTE_DIRECTORY) != 0;
+    }
 }
 
 /* Adds to the end of a file. */

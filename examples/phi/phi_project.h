@@ -8,8 +8,8 @@
 
 enum { PROJECT_BYTES = 64 << 10 }; /* of AGENTS.md */
 
-/* Adds the directory, the system, the branch of Git, and the date. A tape would differ on another day: it has none. */
-static inline void project_place(text *out, bool taped) {
+/* Adds the directory, the system, the branch of Git, and the date. */
+static inline void project_place(text *out) {
     static const char begins[] = "ref: refs/heads/";
     char here[PLACES_PATH], day[16] = "";
     time_t now = time(NULL);
@@ -22,7 +22,7 @@ static inline void project_place(text *out, bool taped) {
         memcmp(head.at, begins, sizeof begins - 1) == 0)
         text_print(out, "\nGit branch: %.*s", (int)strcspn(head.at + sizeof begins - 1, "\n"),
                    head.at + sizeof begins - 1);
-    if (!taped && t != NULL && strftime(day, sizeof day, "%Y-%m-%d", t) > 0)
+    if (t != NULL && strftime(day, sizeof day, "%Y-%m-%d", t) > 0)
         text_print(out, "\nDate: %s", day);
     free(head.at);
 }
@@ -33,7 +33,8 @@ static inline const char *project_instructions(text *out) {
     size_t i;
     for (i = 0; i < 2; i++) {
         text file = {NULL, 0, 0};
-        bool good = places_read(names[i], false, PROJECT_BYTES, &file) && file.len > 0 &&
+        bool good = places_is_file(names[i], true) && /* a link may lead out of the directory */
+                    places_read(names[i], false, PROJECT_BYTES, &file) && file.len > 0 &&
                     memchr(file.at, 0, file.len) == NULL;
         if (good) text_print(out, "\n\n%s of this directory:\n\n%s", names[i], file.at);
         free(file.at);

@@ -29,7 +29,8 @@ static inline int agent_of_environment(app *a) {
         text_say(&prompt,
                  "You are a helpful assistant in a terminal. Be brief. Your tools work in the "
                  "current directory.\n");
-        project_place(&prompt, a->tape.tape != NULL);
+        if (a->tape.tape == NULL)
+            project_place(&prompt); /* a tape is played elsewhere, and later */
         file = project_instructions(&prompt);
         if (file != NULL) note(a, STYLE_DIM, "phi: the model reads %s", file);
     }

@@ -8,12 +8,14 @@
 
 static inline void slash_cost(app *a, const char *rest) {
     phi_agent_info info = phi_agent_get_info(a->agent);
+    phi_agent_desc desc = PHI_ZERO;
     phi_usage all = phi_thread_get_info(phi_agent_thread(a->agent)).usage;
     (void)rest;
     note(a, STYLE_DIM, "%llu tokens in, %llu read from the cache, %llu written to it, %llu out",
          (unsigned long long)all.input, (unsigned long long)all.cache_read,
          (unsigned long long)all.cache_write, (unsigned long long)all.output);
-    if (info.cost > 0)
+    (void)phi_agent_get_desc(a->agent, &desc);
+    if (info.cost > 0 || desc.model.cost.input > 0 || desc.model.cost.output > 0)
         note(a, STYLE_DIM, "$%.4f since phi began, $%.4f for the last run", info.cost,
              info.run_cost);
     else
@@ -56,8 +58,11 @@ static inline void slash_permissions(app *a, const char *rest) {
     (void)rest;
     if (phi_agent_get_desc(a->agent, &desc) == PHI_OK && desc.hook_fn == phi_permissions_hook)
         permissions = (phi_permissions *)desc.hook_user_data;
-    if (permissions == NULL ||
-        phi_permissions_to_json(phi_permissions_rules(permissions), &a->arena, &json) != PHI_OK)
+    if (permissions == NULL) permissions = a->permissions;
+    if (permissions == NULL && a->config != NULL)
+        note(a, STYLE_DIM, "(the rules of the file apply after its hook scripts)");
+    else if (permissions == NULL || phi_permissions_to_json(phi_permissions_rules(permissions),
+                                                            &a->arena, &json) != PHI_OK)
         note(a, STYLE_DIM, "(this agent has no rules)");
     else
         note_str(a, STYLE_DIM, json);
@@ -91,7 +96,7 @@ static inline void slash_compact(app *a, const char *rest) {
     (void)rest;
     if (status != PHI_OK)
         note(a, STYLE_BAD, "! %s", status == PHI_BUSY ? "stop the run first" : last_error(a));
-    else if (!phi_agent_get_info(a->agent).running)
+    else if ((a->compacts = phi_agent_get_info(a->agent).running) == false)
         note(a, STYLE_DIM, "(there is nothing to compact)");
 }
 

@@ -4,6 +4,8 @@
 
 #include "phi_events.h"
 
+enum { UNDO_BYTES = 16 << 10 }; /* a longer prompt is not put into the line again */
+
 /* ---- going back, and branching ---- */
 
 static inline void slash_said(app *a, phi_status status, const char *words) {
@@ -14,30 +16,35 @@ static inline void slash_said(app *a, phi_status status, const char *words) {
              status == PHI_BUSY ? "stop the run first" : phi_status_text(status));
 }
 
-static inline void slash_clear(app *a, const char *rest) {
-    (void)rest;
-    slash_said(a, phi_thread_switch(phi_agent_thread(a->agent), NULL),
-               "(a fresh lane: the model sees nothing of before; /undo returns to it)");
+static inline void slash_lane(const phi_thread *thread, text *out) {
+    phi_str lane = phi_thread_get_info(thread).lane;
+    out->len = 0;
+    text_add(out, lane.at, lane.len);
 }
 
-/* A lane without messages, as after /clear: back to the lane of the newest message. */
+static inline void slash_clear(app *a, const char *rest) {
+    phi_thread *thread = phi_agent_thread(a->agent);
+    text before = {NULL, 0, 0};
+    phi_status status;
+    (void)rest;
+    slash_lane(thread, &before);
+    status = phi_thread_switch(thread, NULL);
+    if (status == PHI_OK) {
+        free(a->left.at);
+        a->left = before;
+        slash_lane(thread, &a->fresh);
+    } else
+        free(before.at);
+    slash_said(a, status, "(a fresh lane: the model sees nothing of before; /undo returns to it)");
+}
+
+/* A lane without messages: back to the lane that /clear left, if it was /clear that began this one. */
 static inline void slash_undo_clear(app *a, phi_thread *thread) {
-    phi_entry entry;
-    uint64_t first = phi_thread_get_info(thread).first, at = phi_thread_count(thread);
-    phi_status status = PHI_NOT_FOUND;
-    while (status == PHI_NOT_FOUND && at > first &&
-           phi_thread_entry(thread, --at, &entry) == PHI_OK)
-        if (entry.kind == PHI_ENTRY_MESSAGE) {
-            text lane = {NULL, 0, 0};
-            text_add(&lane, entry.lane.at,
-                     entry.lane.len); /* the entry is valid until the switch */
-            status = phi_thread_switch(thread, lane.at);
-            free(lane.at);
-        }
-    if (status == PHI_NOT_FOUND)
-        note(a, STYLE_DIM, "(there is nothing to undo)");
+    phi_str lane = phi_thread_get_info(thread).lane;
+    if (a->left.len > 0 && phi_str_equal(lane, text_str(&a->fresh)))
+        slash_said(a, phi_thread_switch(thread, a->left.at), "(the lane before it)");
     else
-        slash_said(a, status, "(the lane before it)");
+        note(a, STYLE_DIM, "(there is nothing to undo)");
 }
 
 /* Takes the last prompt and what followed it out of the model's view. The words come back into the line. */
@@ -57,15 +64,17 @@ static inline void slash_undo(app *a, const char *rest) {
     }
     if (status == PHI_OK) {
         char lane[40];
-        text words = {NULL, 0, 0};
+        text words = {NULL, 0, 0}, held = {NULL, 0, 0};
         phi_str said = phi_message_text(last->message, "\n", &a->arena, NULL);
-        text_add(&words, said.at, said.len);
+        if (said.len <= UNDO_BYTES) text_clean(&words, &held, said); /* a pipe may have said it */
+        free(held.at);
         (void)snprintf(lane, sizeof lane, "undo %u", (unsigned)phi_thread_count(thread));
         if (last == items) /* the first prompt */
             status = phi_thread_switch(thread, NULL);
         else if ((status = phi_thread_fork_lane(thread, lane, NULL, last->from - 1)) == PHI_OK)
             status = phi_thread_switch(thread, lane);
-        if (status == PHI_OK && a->line.text.len == 0) line_set(&a->line, words.at);
+        if (status == PHI_OK && a->chat && a->line.text.len == 0) line_set(&a->line, words.at);
+        if (status == PHI_OK && !a->chat && words.len > 0) note_str(a, STYLE_DIM, text_str(&words));
         free(words.at);
     }
     slash_said(a, status,
@@ -93,32 +102,28 @@ static inline void slash_branch(app *a, const char *rest) {
 
 /* ---- files in a line ---- */
 
-/* Attaches the files that words such as @src/main.c name. False: a note says why not. */
+/* Attaches the files that words such as @src/main.c name. False: a note says why not, and none is attached. */
 static inline bool slash_attach(app *a, const char *line) {
     const char *at = line;
+    size_t count = a->attached.count, total = a->attached.total;
     while ((at = strchr(at, '@')) != NULL) {
         size_t n = strcspn(at + 1, " \n\t");
         text path = {NULL, 0, 0}, words = {NULL, 0, 0};
-        FILE *file;
         bool begins = at == line || strchr(" \n\t", at[-1]) != NULL, taken = true;
-        if (begins && n > 0) {
-            text_add(&path, at + 1, n);
-            file = places_open(path.at);
-            if (file != NULL) {
-                const char *one = path.at;
-                (void)fclose(file);
-                taken = a->attached.count < ATTACH_FILES &&
-                        attach_open(&a->attached, a->agent, &one, 1, &words);
-                if (!taken)
-                    note(a, STYLE_BAD, "! %s", words.len > 0 ? words.at : "at most 16 files");
-                else
-                    note(a, STYLE_DIM, "(with %s)", path.at);
-            }
+        if (begins && n > 0) text_add(&path, at + 1, n);
+        if (path.len > 0 && places_is_file(path.at, false)) {
+            const char *one = path.at;
+            taken = a->attached.count < ATTACH_FILES &&
+                    attach_open(&a->attached, a->agent, &one, 1, &words);
+            if (!taken)
+                note(a, STYLE_BAD, "! %s", words.len > 0 ? words.at : "at most 16 files");
+            else
+                note(a, STYLE_DIM, "(with %s)", path.at);
         }
         free(path.at);
         free(words.at);
         if (!taken) {
-            attach_free(&a->attached);
+            attach_cut(&a->attached, count, total);
             return false;
         }
         at += 1 + n;

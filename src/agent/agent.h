@@ -66,8 +66,8 @@ PHI_API phi_status phi_send(phi_agent agent, const char *text);
    calls get the result `Cancelled` (unless their own result was already posted), and the agent can
    be prompted again. The runs of agents below this agent end, too. An abort never ends a later run.
    A decision that is read after an abort has no effect. Until AGENT_END, phi_prompt returns
-   PHI_BUSY. Any thread; a signal handler may call it, too. PHI_OK: the abort will be seen, even if
-   the inbox is full or there is no memory. PHI_STALE. */
+   PHI_BUSY. Any thread; without PHI_NO_THREADS also a signal handler. PHI_OK: the abort will be
+   seen, even if the inbox is full or there is no memory. PHI_STALE. */
 PHI_API phi_status phi_abort(phi_agent agent);
 
 /* Aborts one run like phi_abort, with a reason. If loop_id is NULL, aborts the active run. reason

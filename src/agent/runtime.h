@@ -78,10 +78,10 @@ PHI_API void phi_runtime_abandon(phi_runtime *rt);
 
 /* Does a bounded amount of work. timeout_ms 0: does not wait; above 0: waits at most this long for
    work; below 0: waits until there is work (if no run is active, until phi_wake). A wait ends at
-   once if the queue has events, and when a signal handler has run. It lasts at most one second
-   while a deadline is running, and at most 10 ms while a call of a tool with `step` is active.
-   Returns the number of active runs (0: idle; now pop the last events), or PHI_MISUSE inside a
-   callback. Pointers in events that were popped before this call become invalid. */
+   once if the queue has events. It lasts at most one second while a deadline is running, and at
+   most 10 ms while a call of a tool with `step` is active. Returns the number of active runs (0:
+   idle; now pop the last events), or PHI_MISUSE inside a callback. Pointers in events that were
+   popped before this call become invalid. */
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
 
 /* For a host's own loop: wait until phi_runtime_fd is readable, for at most phi_next_timeout
@@ -93,7 +93,7 @@ PHI_API int phi_next_timeout(const phi_runtime *rt);
 /* Reports that fd is ready for `have` (PHI_WATCH_ bits). For hosts with a watch_fn. */
 PHI_API void phi_ready(phi_runtime *rt, intptr_t fd, int have);
 
-/* Ends the wait of a phi_step. Any thread; a signal handler may call it, too. */
+/* Ends the wait of a phi_step. Any thread; without PHI_NO_THREADS also a signal handler. */
 PHI_API void phi_wake(phi_runtime *rt);
 
 /* Does work that cannot be divided into steps; call it for example on a loading screen. Loads the

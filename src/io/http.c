@@ -17,8 +17,9 @@
 
 /* Messages name the host or the URL, never a header, query or user, which may hold keys. */
 
-#define PHI__HTTP_CURL_TOO_LARGE 100 /* CURLE_TOO_LARGE of libcurl 8.6 and newer */
-#define PHI__HTTP_URL_SHOWN 160      /* max. bytes of a URL in a message */
+#define PHI__HTTP_CURL_TOO_LARGE 100  /* CURLE_TOO_LARGE of libcurl 8.6 and newer */
+#define PHI__HTTP_MULTI_QUICK_EXIT 21 /* CURLMOPT_QUICK_EXIT of libcurl 8.20 and newer */
+#define PHI__HTTP_URL_SHOWN 160       /* max. bytes of a URL in a message */
 
 static phi_str phi__http_host(phi_str url) {
     phi__url parts;
@@ -64,7 +65,8 @@ static phi__http_kind phi__http_connect_kind(const phi__http_transfer *t) {
 static phi__http_kind phi__http_classify(const phi__http_transfer *t) {
     long tunnel = 0; /* HTTP status of the proxy's answer to CONNECT */
     (void)curl_easy_getinfo(t->easy, CURLINFO_HTTP_CONNECTCODE, &tunnel);
-    if (tunnel >= 500) return phi__http_kind_of(PHI_NETWORK, "the proxy has no connection with");
+    if (tunnel >= 500 || tunnel == 408 || tunnel == 429)
+        return phi__http_kind_of(PHI_NETWORK, "the proxy has no connection with");
     if (tunnel >= 400)
         return phi__http_kind_of(PHI_TLS, "the proxy refused a secure connection with");
     switch (t->result) {
@@ -1021,7 +1023,7 @@ static void phi__http_read_messages(phi__http *http) {
 }
 
 /* Without the callback before a request, looks for transfers whose request has left. Searches from
-   the front after each call, because the host may have cancelled any transfer. */
+   the front after each call, because the receiver's stage function may cancel any transfer. */
 static void phi__http_find_connected(phi__http *http) {
     phi__http_transfer *t = http->prereq ? NULL : phi__http_curl_first(&http->active);
     while (t != NULL) {
@@ -1155,8 +1157,8 @@ static void phi__http_pump(void *user_data) {
                             UINT64_MAX); /* cannot fail: phi__http_configure has set the timer */
     for (int n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_resume(http)) != NULL; n++)
         phi__http_transfer_resume(t);
+    phi__http_find_connected(http); /* before a transfer that has finished leaves the list */
     phi__http_read_messages(http);
-    phi__http_find_connected(http);
     phi__http_read_failed(http);
     phi__http_cut_lingering(http);
     for (int n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_removal(http)) != NULL; n++)
@@ -1312,9 +1314,7 @@ static bool phi__http_configure(phi__http *http, const phi__http_desc *desc) {
     bad |= curl_multi_setopt(m, CURLMOPT_TIMERDATA, http) != CURLM_OK;
     bad |= curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, (long)http->max_connections) != CURLM_OK;
     if (http->http2) bad |= curl_multi_setopt(m, CURLMOPT_MAX_CONCURRENT_STREAMS, 10L) != CURLM_OK;
-#if LIBCURL_VERSION_NUM >= 0x081400 /* an older library at run time refuses it */
-    (void)curl_multi_setopt(m, CURLMOPT_QUICK_EXIT, 1L);
-#endif
+    (void)curl_multi_setopt(m, (CURLMoption)PHI__HTTP_MULTI_QUICK_EXIT, 1L); /* if it is known */
     return bad == 0 && phi__io_timer_set(http->io, &http->kick, UINT64_MAX) == PHI_OK;
 }
 

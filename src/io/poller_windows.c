@@ -209,7 +209,8 @@ static void phi__poller_plain(phi__poller *poller) {
 /* True if the socket was closed, though it is watched. */
 static bool phi__polled_closed(const phi__polled *s) {
     int type, len = (int)sizeof type;
-    return getsockopt(s->socket, SOL_SOCKET, SO_TYPE, (char *)&type, &len) != 0;
+    return getsockopt(s->socket, SOL_SOCKET, SO_TYPE, (char *)&type, &len) != 0 &&
+           WSAGetLastError() == WSAENOTSOCK;
 }
 
 /* Begins a poll with the events that are wanted now, or ends the one under way if it has others:
@@ -563,6 +564,7 @@ static int phi__poller_plain_wait(phi__poller *poller, int timeout_ms, phi__poll
     if (pipes && (slice < 0 || slice > PHI__POLLER_SLICE_MS)) slice = PHI__POLLER_SLICE_MS;
     left = len > 0 ? WSAPoll(poller->fds, (ULONG)len, slice) : 0;
     if (len == 0 && slice > 0) Sleep((DWORD)slice);
+    if (left < 0 && slice != 0) Sleep(1); /* an error of the system must not spin */
     for (i = 0; i < len && left != 0; i++) {
         phi__polled *s = poller->sockets[i];
         bool suspect = s != NULL && (left < 0 || (poller->fds[i].revents & POLLNVAL) != 0);

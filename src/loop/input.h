@@ -19,8 +19,9 @@
 extern "C" {
 #endif
 
-/* Put a user message into a queue. They begin no run: for an idle agent the message waits for the
-   next run (a follow-up for its end), so prompt it in the handling of AGENT_END instead.
+/* Put a user message into a queue. These functions start no run. If the agent is idle, a message of
+   phi_steer or phi_follow_up waits for the next run (a follow-up: for its end). To start a run,
+   call phi_prompt.
 
    Ownership: the text is copied, without white space at its ends.
    Threads:   any. PHI_OK means posted: the next phi_step puts the message into the queue, or

@@ -1030,7 +1030,9 @@ static phi__state phi__attempt_end(phi__run *run) {
         phi__state next = phi__end_offer(run, false);
         if (next != PHI__RUN_ON) return next;
     }
-    if (failure->kind == PHI_FAILURE_AUTH && a->fault_status != PHI_DENIED && !a->fresh &&
+    /* a proxy's 407 says nothing about the provider's key */
+    if (failure->kind == PHI_FAILURE_AUTH && failure->http_status != 407 &&
+        a->fault_status != PHI_DENIED && !a->fresh &&
         phi__hooks_wanted(agent, PHI_HOOK_CREDENTIAL)) { /* ask for another key, once a turn */
         a->refused = a->fresh = true;
         return phi__attempt_withdraw(run) ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;

@@ -366,7 +366,7 @@ static int phi__launch_go(phi__launch *launch, phi__os_child *child) {
     if (!CreateProcessW(program, launch->line.at, NULL, NULL, TRUE, flags, launch->block.at, cwd,
                         &launch->info.StartupInfo, &made)) {
         int error = (int)GetLastError();
-        if (error == ERROR_DIRECTORY && cwd != NULL &&
+        if (error == ERROR_DIRECTORY && cwd != NULL && launch->cwd.len < MAX_PATH &&
             GetFileAttributesW(cwd) == INVALID_FILE_ATTRIBUTES)
             error = (int)GetLastError(); /* the directory does not exist */
         (void)CloseHandle(job);

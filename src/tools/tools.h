@@ -68,8 +68,8 @@ typedef struct phi_tools_desc {
        PHI_TOOLS_DENY_PATTERNS). */
     const char *const *deny_patterns;
     /* Called before a command runs; if it returns false, the command does not run (default: none).
-       It answers at once. A dialog that takes longer is a hook that returns PHI_WAIT, for calls
-       whose hook->tool_name is "bash". */
+       Must return at once. For a dialog, the agent's hook returns PHI_WAIT at PHI_HOOK_BEFORE_TOOL
+       if hook->tool_name is "bash"; each agent that uses the set needs that hook. */
     bool (*confirm_fn)(void *user_data, const char *command);
     void *user_data; /* for confirm_fn */
     /* NULL-ended names of host variables that commands get although their names look like keys:

@@ -869,6 +869,22 @@ class Tmux(Chat):
             self.assertIn(words, first)
         self.assertNotIn("Use tabs.", second)
 
+    def test_instructions_that_are_a_link_are_not_read(self):
+        self.write("key", "secret\n")
+        os.symlink("key", os.path.join(self.folder, "AGENTS.md"))
+        mock.asked()
+        self.assertEqual(self.phi("go", scenario="echo"), ("go\n", "", 0))
+        self.assertNotIn("secret", json.dumps(mock.asked()))
+
+    def test_a_prompt_that_comes_back_draws_nothing_on_the_terminal(self):
+        os.mkdir(os.path.join(self.folder, "work"))
+        self.phi("--session", "work/s.jsonl", text="red \x1b[31m", scenario="echo")
+        self.start("echo", "--session", "s.jsonl", size=(100, 40))
+        self.type("/undo", "Enter")
+        self.wait_for(r"^> red <U\+001B>\[31m$")
+        self.type("C-u", "/undo", "Enter")
+        self.wait_for(r"there is nothing to undo")
+
     def test_leaving_a_chat_says_how_to_come_back(self):
         self.start("echo")
         self.type("one", "Enter")

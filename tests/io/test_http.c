@@ -1634,6 +1634,8 @@ TEST(a_proxy_that_refuses_the_tunnel_is_said_so) {
                          PHI_TLS, "the proxy refused a secure connection with");
     check_refused_tunnel("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", PHI_TLS,
                          "the proxy refused a secure connection with");
+    check_refused_tunnel("HTTP/1.1 429 Slow\r\nContent-Length: 0\r\n\r\n", PHI_NETWORK,
+                         "the proxy has no connection with");
     check_refused_tunnel("HTTP/1.1 502 Down\r\nContent-Length: 0\r\n\r\n", PHI_NETWORK,
                          "the proxy has no connection with");
 }

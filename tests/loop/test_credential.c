@@ -109,6 +109,19 @@ TEST(a_refused_key_is_asked_for_anew_once_and_that_is_no_retry) {
     rig_free(r);
 }
 
+TEST(a_407_of_a_proxy_asks_for_no_other_key) {
+    rig *r = rig_new();
+    vault v = {0, 0, {"old", "new"}, PHI_ALLOW};
+    phi_agent agent = keyed(r, &v, false);
+    rig_replies(r, 407, "", REFUSED);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(v.asked, 1);
+    CHECK_EQ_INT(v.renewed, 0);
+    CHECK_EQ_INT(errors(r), 1);
+    rig_free(r);
+}
+
 TEST(a_second_refusal_ends_the_run) {
     rig *r = rig_new();
     vault v = {0, 0, {"old", "older"}, PHI_ALLOW};
@@ -190,6 +203,7 @@ TEST_MAIN(TEST_ENTRY(each_attempt_has_the_key_that_the_host_gives_for_it),
           TEST_ENTRY(an_attempt_without_a_key_has_the_models_own_also_after_one_with),
           TEST_ENTRY(the_hook_may_free_its_agent),
           TEST_ENTRY(a_refused_key_is_asked_for_anew_once_and_that_is_no_retry),
+          TEST_ENTRY(a_407_of_a_proxy_asks_for_no_other_key),
           TEST_ENTRY(a_second_refusal_ends_the_run),
           TEST_ENTRY(without_the_hook_a_refused_key_is_not_tried_again),
           TEST_ENTRY(a_host_that_has_no_key_says_so_and_nothing_is_sent),
