@@ -438,7 +438,7 @@ static void enter(app *a) {
     text words = {NULL, 0, 0};
     text_add(&words, a->line.text.at, a->line.text.len);
     line_done(&a->line);
-    if (!slash_line(a, words.at)) submit(a, words.at);
+    if (words.at != NULL && !slash_line(a, words.at)) submit(a, words.at);
     free(words.at);
 }
 
@@ -530,6 +530,7 @@ static int chat(app *a) {
 /* A terminal without sequences: lines in, lines out. */
 static int plain_chat(app *a) {
     char words[4096];
+    size_t count, total;
     int got;
     note(a, STYLE_PLAIN, "phi " PHI_VERSION " (%s)", a->why);
     for (;;) {
@@ -539,8 +540,10 @@ static int plain_chat(app *a) {
         if (got < 0 || keys_signal || a->screen.gone) return keys_signal ? INTERRUPTED : 0;
         a->o.question.len = 0;
         text_say(&a->o.question, words);
-        if (words[0] != '\0' && !slash_line(a, words) && slash_attach(a, words))
-            (void)one_question(a);
+        count = a->attached.count, total = a->attached.total;
+        if (words[0] != '\0' && !slash_line(a, words) && slash_attach(a, words) &&
+            one_question(a) == UNUSABLE)
+            attach_cut(&a->attached, count, total); /* not sent */
         if (a->quit) return 0;
     }
 }

@@ -81,12 +81,15 @@ static inline void slash_model(app *a, const char *rest) {
         return;
     }
     wrong = choice_model(a->agents, rest, &why, &to.model, &words);
-    if (wrong == NULL && phi_agent_set(a->agent, &to, PHI_SET_MODEL) != PHI_OK)
+    /* a model that was guessed is tried once; one that is named gets its retries */
+    if (wrong == NULL &&
+        phi_agent_set(a->agent, &to, PHI_SET_MODEL | (a->guess ? PHI_SET_RETRY : 0)) != PHI_OK)
         wrong = last_error(a);
     if (wrong != NULL) note(a, STYLE_BAD, "! %s: %s", wrong, rest);
     free(words.at);
     if (wrong != NULL) return;
     a->why = why;
+    a->guess = false;
     id = phi_agent_get_info(a->agent).model_id;
     note(a, STYLE_DIM, "(from now on %.*s, %s)", PHI_ARG(id), why);
 }
@@ -104,7 +107,7 @@ static inline void slash_sessions(app *a, const char *rest) {
     text words = {NULL, 0, 0};
     (void)rest;
     sessions_list(&a->kept, &words);
-    text_remove(&words, words.len - 1, 1);
+    if (words.len > 0) text_remove(&words, words.len - 1, 1);
     note_str(a, STYLE_DIM, text_str(&words));
     free(words.at);
 }
@@ -155,11 +158,13 @@ static inline bool slash_line(app *a, const char *line) {
             memcmp(slash_commands[i].name, line + 1, n) == 0) {
             const char *rest = line + 1 + n;
             text words = {NULL, 0, 0};
+            phi_arena_mark mark = phi_arena_save(&a->arena); /* a question may be in the arena */
             rest += strspn(rest, " \n");
             text_say(&words, rest);
             while (words.len > 0 && strchr(" \n", words.at[words.len - 1]) != NULL)
                 text_remove(&words, words.len - 1, 1);
             slash_commands[i].run(a, words.at != NULL ? words.at : "");
+            phi_arena_reset(&a->arena, mark);
             free(words.at);
             return true;
         }
