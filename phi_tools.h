@@ -45825,11 +45825,11 @@ PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *o
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_SERVE
-#if PHI__IMP_SERVE != 0x031a1868
+#if PHI__IMP_SERVE != 0x5f932995
 #error "phi: two versions of src/serve in one file"
 #endif
 #else
-#define PHI__IMP_SERVE 0x031a1868
+#define PHI__IMP_SERVE 0x5f932995
 
 /* ---- src/serve/serve_in.h ---- */
 
@@ -47260,7 +47260,7 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
 
 /* ---- src/serve/sockets.c ---- */
 
-/* sockets.c - sockets_in.h. Winsock has the calls of POSIX; at the top is what differs. */
+/* sockets.c - sockets_in.h. Winsock has the calls of POSIX; the first part has the differences. */
 
 #if !defined(PHI_NO_LISTEN)
 

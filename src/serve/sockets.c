@@ -1,4 +1,4 @@
-/* sockets.c - sockets_in.h. Winsock has the calls of POSIX; at the top is what differs. */
+/* sockets.c - sockets_in.h. Winsock has the calls of POSIX; the first part has the differences. */
 #include "serve/sockets_in.h"
 
 #if !defined(PHI_NO_LISTEN)
