@@ -3,10 +3,12 @@
        phi "Which files are new here?"         the answer on stdout, tool calls on stderr
        git diff | phi "Review this"            a question about standard input
        phi                                     a chat: docs/phi.md has its keys
-       phi -c agent.toml                       the agents, models, tools and rules of a file */
+       phi -c agent.toml                       the agents, models, tools and rules of a file
+       phi acp                                 for an editor that speaks the Agent Client Protocol */
 #define PHI_IMPLEMENTATION
 #include "phi_tools.h"
 
+#include "phi/phi_acp.h"
 #include "phi/phi_app.h"
 #include "phi/phi_setup.h"
 #include "phi/phi_slash.h"
@@ -17,8 +19,8 @@ enum { WAITS = 256, LOOK_MS = 100, DRAWN = 5 + QUESTION_ROWS + LIVE_ROWS + LINE_
 
 /* Whether somebody can answer. */
 static bool person(const app *a) {
-    return typed_is_terminal(0) && !a->o.json &&
-           (a->chat || a->o.question.len == 0 || typed_is_terminal(2));
+    return a->acp || (typed_is_terminal(0) && !a->o.json &&
+                      (a->chat || a->o.question.len == 0 || typed_is_terminal(2)));
 }
 
 /* Called for calls that the rules ask about. */
@@ -161,6 +163,7 @@ static int open_permissions(app *a) {
     a->desc.deadlines.decision_ms = person(a) ? PHI_UNLIMITED : 1;
     if (phi_json_get(phi_config_tree(a->config), "permissions") != NULL) return 0;
     if (places_here(directory, sizeof directory)) desc.workspace = directory;
+    if (a->place.len > 0) desc.workspace = a->place.at;
     desc.home = places_home();
     desc.ask_fn = ask;
     desc.user_data = a;
@@ -570,6 +573,8 @@ int main(int argc, char **argv) {
     a.whole = !typed_is_terminal(1);
     keys_catch_signals();
     if (a.o.command != NULL && strcmp(a.o.command, "sessions") == 0) return list_sessions(&a);
+    if (a.o.command != NULL && strcmp(a.o.command, "acp") == 0)
+        return tear_down(&a, acp_serve(&a, open_permissions));
     if (a.o.command != NULL) return tear_down(&a, commands(a.o.command, a.o.config));
     code = set_up(&a);
     if (code == 0)

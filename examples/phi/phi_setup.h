@@ -23,15 +23,15 @@ static inline int agent_of_environment(app *a) {
     a->guess =
         a->o.model == NULL && a->desc.model.api_key == NULL && pick_env("PHI_BASE_URL") == NULL;
     a->desc.retry.disable = a->guess; /* nobody said that a server is there */
-    tools.workspace = ".";
+    tools.workspace = a->place.len > 0 ? a->place.at : ".";
     (void)phi_tools_init(&a->set, &tools);
     if (a->o.system == NULL) {
         text_say(&prompt,
                  "You are a helpful assistant in a terminal. Be brief. Your tools work in the "
                  "current directory.\n");
         if (a->tape.tape == NULL)
-            project_place(&prompt); /* a tape is played elsewhere, and later */
-        file = project_instructions(&prompt);
+            project_place(&prompt, tools.workspace); /* a tape is played elsewhere, and later */
+        file = project_instructions(&prompt, tools.workspace);
         if (file != NULL) note(a, STYLE_DIM, "phi: the model reads %s", file);
     }
     a->desc.system_prompt = a->o.system != NULL ? a->o.system : prompt.at;
