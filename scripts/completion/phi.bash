@@ -26,7 +26,7 @@ _phi() {
         mapfile -t COMPREPLY < <(compgen -W "--config --agent --model --attach --system --continue --session --no-session --json --record
             --replay --trace --quiet --help --version" -- "$word")
         ;;
-    *) [ "$COMP_CWORD" = 1 ] && mapfile -t COMPREPLY < <(compgen -W "check models schema sessions" -- "$word") ;;
+    *) [ "$COMP_CWORD" = 1 ] && mapfile -t COMPREPLY < <(compgen -W "acp check models schema sessions" -- "$word") ;;
     esac
 }
 complete -F _phi phi
