@@ -11,7 +11,8 @@ static inline bool acp_directory(acp_session *s, const char *cwd, char *here) {
     app *a = &s->a;
     if (!places_is_directory(cwd)) return false;
     text_say(&a->place, cwd);
-    while (a->place.len > 1 && a->place.at[a->place.len - 1] == '/')
+    while (a->place.len > 1 && a->place.at[a->place.len - 1] == '/' &&
+           a->place.at[a->place.len - 2] != ':')
         text_remove(&a->place, a->place.len - 1, 1);
     text_print(&a->config_path, "%s/phi.toml", a->place.at);
     if (!places_whole(a->config_path.at, here)) return false;
@@ -129,6 +130,8 @@ static inline void acp_offer_commands(acp *p, const acp_session *s) {
 /* Answers the request that began the session. */
 static inline void acp_begun(acp *p, acp_session *s) {
     phi_json *result = acp_object(&p->wire);
+    while (s->calls != NULL) /* the process ended while they ran */
+        acp_call_ended(&p->wire, s, text_str(&s->calls->id), NULL, false);
     if (!s->loads) acp_str(&p->wire, result, "sessionId", text_str(&s->id));
     acp_result(&p->wire, text_str(&s->asked), result);
     s->asked.len = 0;

@@ -29,15 +29,16 @@ static inline phi_str acp_path(acp_wire *w, const acp_session *s, const phi_json
     return whole;
 }
 
-/* What a call of edit_file or write_file changes, or NULL. */
-static inline phi_json *acp_diff(acp_wire *w, phi_str tool, phi_str path, const phi_json *args) {
+/* What a call of edit_file or write_file changes, or NULL. past: the call is over, and what was in the file is not known. */
+static inline phi_json *acp_diff(acp_wire *w, phi_str tool, phi_str path, const phi_json *args,
+                                 bool past) {
     bool edits = phi_str_is(tool, "edit_file");
     const phi_json *after = phi_json_get(args, edits ? "new_text" : "content");
     text old = {NULL, 0, 0};
     phi_json *diff = NULL;
     bool good = path.len > 0 && phi_json_is(after, PHI_JSON_STRING) &&
                 (edits || phi_str_is(tool, "write_file"));
-    bool is_new = good && !edits && !places_is_file(path.at, false);
+    bool is_new = good && !edits && (past || !places_is_file(path.at, false));
     if (good && edits) {
         phi_str before = phi_json_str(phi_json_get(args, "old_text"), "");
         text_add(&old, before.at, before.len);
@@ -78,7 +79,7 @@ static inline phi_json *acp_describe(acp_wire *w, const acp_session *s, phi_json
     acp_str(w, to, "title", text_str(&title));
     acp_say(w, to, "kind", kind);
     free(title.at);
-    diff = acp_diff(w, tool, path, json);
+    diff = acp_diff(w, tool, path, json, s->state == ACP_REPLAYING);
     if (path.len > 0) {
         place = acp_add(w, acp_in(w, to, "locations", true));
         acp_str(w, place, "path", path);

@@ -8,27 +8,30 @@
 
 /* ---- initialize ---- */
 
-/* True if the model of the command line takes images. That of a configuration is known later, and what it does not take is
-   refused then. */
-static inline bool acp_takes(acp *p, phi_content_kind kind, const char *type) {
+/* What the model of the command line takes. That of a configuration is known later, and what it does not take is refused
+   then. */
+static inline void acp_takes(acp *p, bool *images, bool *sounds) {
     phi_agent_desc desc = PHI_ZERO;
     phi_agent agent;
-    bool takes = p->first->o.config != NULL;
-    if (takes || !choose_model(p->first, &desc.model)) return takes;
+    *images = *sounds = p->first->o.config != NULL;
+    if (*images || !choose_model(p->first, &desc.model)) return;
     agent = phi_agent_new(p->first->rt, &desc);
-    takes = agent.rt != NULL && phi_agent_takes(agent, kind, phi_str_of(type));
+    if (agent.rt == NULL) return;
+    *images = phi_agent_takes(agent, PHI_CONTENT_IMAGE, phi_str_of("image/png"));
+    *sounds = phi_agent_takes(agent, PHI_CONTENT_AUDIO, phi_str_of("audio/wav"));
     phi_agent_free(agent);
-    return takes;
 }
 
 static inline void acp_initialize(acp *p, const acp_message *m) {
     acp_wire *w = &p->wire;
     phi_json *result = acp_object(w), *can = acp_object(w), *part;
+    bool images, sounds;
+    acp_takes(p, &images, &sounds);
     acp_put(w, result, "protocolVersion", phi_json_new_int(&w->arena, 1));
     acp_bool(w, can, "loadSession", !p->first->o.forget);
     part = acp_in(w, can, "promptCapabilities", false);
-    acp_bool(w, part, "image", acp_takes(p, PHI_CONTENT_IMAGE, "image/png"));
-    acp_bool(w, part, "audio", acp_takes(p, PHI_CONTENT_AUDIO, "audio/wav"));
+    acp_bool(w, part, "image", images);
+    acp_bool(w, part, "audio", sounds);
     acp_bool(w, part, "embeddedContext", true);
     part = acp_in(w, can, "mcpCapabilities", false);
     acp_bool(w, part, "http", true);

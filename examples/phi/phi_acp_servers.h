@@ -48,8 +48,8 @@ static inline phi_mcp_pair *acp_headers(acp_wire *w, const phi_json *list) {
     return out;
 }
 
-/* Begins to connect to one server. False: s->said says why not. */
-static inline bool acp_connect(acp *p, acp_session *s, const phi_json *server) {
+/* Begins to connect to one server. Without one the session goes on, and a note says why. */
+static inline void acp_connect(acp *p, acp_session *s, const phi_json *server) {
     phi_mcp_desc to = PHI_ZERO;
     phi_str name = phi_json_str(phi_json_get(server, "name"), "");
     const phi_json *headers = phi_json_get(server, "headers");
@@ -80,10 +80,9 @@ static inline bool acp_connect(acp *p, acp_session *s, const phi_json *server) {
     else if ((mcp = phi_mcp_connect(s->a.rt, &to)) == NULL)
         note(&s->a, STYLE_BAD, "phi: MCP server %.*s: %s", PHI_ARG(name), last_error(&s->a));
     free(prefix.at);
-    if (mcp == NULL) return false;
+    if (mcp == NULL) return;
     s->servers[s->server_count] = mcp;
     s->sources[s->server_count++] = phi_mcp_tools(mcp);
-    return true;
 }
 
 /* True while one of them is still connecting. */

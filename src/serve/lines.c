@@ -34,7 +34,7 @@ static bool phi__lines_find(phi_lines *lines, size_t *end) {
     return found != NULL;
 }
 
-/* Skips what is there of a line that is too long, or for which there is no memory. */
+/* Begins to skip a line that is too long, or for which there is no memory. */
 static void phi__lines_bound(phi_lines *lines) {
     phi__buf *in = &lines->in;
     if (in->failed)

@@ -52,7 +52,7 @@ PHI_API phi_status phi_lines_write(phi_lines *lines, phi_str text);
 
 PHI_API size_t phi_lines_waiting(const phi_lines *lines); /* queued bytes; 0 if nobody reads */
 
-/* Drops what is queued. The descriptors stay open. NULL is harmless. */
+/* Drops the queued bytes. The descriptors stay open. NULL is harmless. */
 PHI_API void phi_lines_free(phi_lines *lines);
 
 #ifdef __cplusplus

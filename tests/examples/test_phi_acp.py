@@ -41,7 +41,7 @@ SCENARIOS = {
     "fails": [use("bash", command="cd nowhere-at-all"), TOLD],
     "hidden": [use("bash", command="touch one.txt # \u202e\u200b" + "x" * 300), TOLD],
     "sleeps": [use("bash", command="sleep 30"), TOLD],
-    "cut": [{"blocks": [{"type": "text", "text": "It ends in the mid"}], "stop": "max_tokens"}],
+    "cut": [{"blocks": [{"type": "text", "text": "It ends in the mid"}], "stop": "length"}],
     "server": [use("island__plant", x=1, y=1), TOLD],
 }
 
