@@ -3,8 +3,8 @@
 #define PHI_ACP_METHODS_H
 
 #include "phi_acp_ask.h"
+#include "phi_acp_list.h"
 #include "phi_acp_prompt.h"
-#include "phi_acp_sessions.h"
 
 /* ---- initialize ---- */
 
@@ -38,6 +38,7 @@ static inline void acp_initialize(acp *p, const acp_message *m) {
     acp_bool(w, part, "sse", true);
     part = acp_in(w, can, "sessionCapabilities", false);
     (void)acp_in(w, part, "close", false);
+    if (!p->first->o.forget) (void)acp_in(w, part, "list", false);
     if (!p->first->o.forget) (void)acp_in(w, part, "resume", false);
     acp_put(w, result, "agentCapabilities", can);
     part = acp_in(w, result, "agentInfo", false);
@@ -120,6 +121,8 @@ static inline void acp_request(acp *p, const acp_message *m) {
         acp_fail(w, m->id, ACP_PARAMS, "there are no methods: keys are in the environment");
     else if (phi_str_is(m->method, "session/new") || loads || resumes)
         acp_new(p, m, loads || resumes, loads);
+    else if (phi_str_is(m->method, "session/list") && !p->first->o.forget)
+        acp_list(p, m);
     else if (of_session && s == NULL)
         acp_fail(w, m->id, ACP_NOT_FOUND, "there is no such session");
     else if (phi_str_is(m->method, "session/prompt"))

@@ -441,6 +441,10 @@ class Client(Folder):
             await connection.resume_session(cwd=self.folder, session_id=session, mcp_servers=[])
             self.assertEqual(brief.text("user_message_chunk"), "")
             await connection.load_session(cwd=self.folder, session_id=session, mcp_servers=[])  # it is open
+            listed = (await connection.list_sessions(cwd=self.folder)).sessions
+            self.assertEqual([(one.session_id, one.cwd, one.title) for one in listed],
+                             [(session, self.folder, "Read it.")])
+            self.assertEqual((await connection.list_sessions(cwd="/")).sessions, [])
             return brief.text("user_message_chunk")
         session = self.talk("read", editor, steps)
         self.assertEqual(self.talk("echo", again, load), (editor.text(), "Read it.", 1, ["completed"]))
