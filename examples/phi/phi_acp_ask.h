@@ -36,8 +36,8 @@ static inline bool acp_always(acp_wire *w, const acp_ask *ask, phi_permission_ru
     return status == PHI_OK && rules->count > 0;
 }
 
-static inline void acp_option(acp_wire *w, phi_json *options, const char *kind, phi_str name) {
-    phi_json *option = acp_add(w, options);
+static inline void acp_option(acp_wire *w, phi_json *list, const char *kind, phi_str name) {
+    phi_json *option = acp_add(w, list);
     acp_say(w, option, "optionId", kind);
     acp_say(w, option, "kind", kind);
     acp_str(w, option, "name", name);
@@ -60,7 +60,7 @@ static inline void acp_whole(acp_wire *w, phi_json *call, const acp_ask *ask) {
 
 static inline void acp_ask_send(acp *p, acp_session *s, acp_ask *ask, phi_str id) {
     acp_wire *w = &p->wire;
-    phi_json *params = acp_object(w), *call, *options;
+    phi_json *params = acp_object(w), *call, *list;
     phi_permission_rules rules = PHI_ZERO;
     text name = {NULL, 0, 0};
     size_t i;
@@ -71,8 +71,8 @@ static inline void acp_ask_send(acp *p, acp_session *s, acp_ask *ask, phi_str id
     (void)acp_describe(w, s, call, text_str(&ask->name), text_str(&ask->source),
                        text_str(&ask->arguments));
     acp_whole(w, call, ask);
-    options = acp_in(w, params, "options", true);
-    acp_option(w, options, "allow_once", phi_str_of("Allow once"));
+    list = acp_in(w, params, "options", true);
+    acp_option(w, list, "allow_once", phi_str_of("Allow once"));
     if (acp_always(w, ask, &rules)) {
         text words = {NULL, 0, 0};
         for (i = 0; i < rules.count; i++) {
@@ -82,10 +82,10 @@ static inline void acp_ask_send(acp *p, acp_session *s, acp_ask *ask, phi_str id
         text_say(&name, "Always allow: ");
         text_fit(&name, text_str(&words), ACP_TITLE);
         if (words.len <= ACP_TITLE) /* one that cannot be shown is not offered */
-            acp_option(w, options, "allow_always", text_str(&name));
+            acp_option(w, list, "allow_always", text_str(&name));
         free(words.at);
     }
-    acp_option(w, options, "reject_once", phi_str_of("Reject"));
+    acp_option(w, list, "reject_once", phi_str_of("Reject"));
     free(name.at);
     if (!acp_call(w, "session/request_permission", params, &ask->id)) ask->id = 0;
 }
