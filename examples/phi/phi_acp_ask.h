@@ -58,7 +58,7 @@ static inline void acp_whole(acp_wire *w, phi_json *call, const acp_ask *ask) {
     free(words.at);
 }
 
-static inline void acp_ask_send(acp *p, acp_session *s, acp_ask *ask, phi_str id) {
+static inline void acp_ask_send(acp *p, acp_session *s, acp_ask *ask) {
     acp_wire *w = &p->wire;
     phi_json *params = acp_object(w), *call, *list;
     phi_permission_rules rules = PHI_ZERO;
@@ -66,10 +66,10 @@ static inline void acp_ask_send(acp *p, acp_session *s, acp_ask *ask, phi_str id
     size_t i;
     acp_str(w, params, "sessionId", text_str(&s->id));
     call = acp_in(w, params, "toolCall", false);
-    acp_str(w, call, "toolCallId", id);
+    acp_str(w, call, "toolCallId", text_str(&ask->call));
     acp_say(w, call, "status", "pending");
     (void)acp_describe(w, s, call, text_str(&ask->name), text_str(&ask->source),
-                       text_str(&ask->arguments));
+                       text_str(&ask->arguments), ask->nested);
     acp_whole(w, call, ask);
     list = acp_in(w, params, "options", true);
     acp_option(w, list, "allow_once", phi_str_of("Allow once"));
@@ -115,7 +115,11 @@ static inline void acp_ask_begin(acp *p, acp_session *s, const phi_pending_item 
     acp_keep(&ask->name, item->tool_name);
     acp_keep(&ask->arguments, item->arguments);
     acp_keep(&ask->source, item->source);
-    acp_ask_send(p, s, ask, item->tool_call_id);
+    acp_keep(&ask->call, item->tool_call_id);
+    ask->nested = *acp_open_find(s, item->tool_call_id) == NULL;
+    if (ask->nested)
+        acp_call_wanted(&p->wire, s, item->tool_call_id, item->tool_name, item->arguments, true);
+    acp_ask_send(p, s, ask);
     ask->seen = true;
     if (ask->id == 0) (void)phi_decide(item->ticket, PHI_DENY, "The question cannot be shown.");
 }
@@ -170,6 +174,7 @@ static inline void acp_answered(acp *p, const acp_message *m) {
                              : m->error != NULL ? "The editor cannot ask the user."
                                                 : "The user said no.");
             ask->id = 0;
+            if (ask->nested) acp_call_ended(&p->wire, s, text_str(&ask->call), NULL, yes);
             (void)phi_step(s->a.rt, 0); /* the decision is seen before the next question */
             return;
         }

@@ -61,9 +61,9 @@ static inline void acp_text(acp_wire *w, phi_json *content, phi_str words) {
     acp_str(w, inner, "text", words);
 }
 
-/* Fills an object with what is known of a call before it runs: for a tool_call, and for a question. Returns its diff. */
+/* Fills an object with the facts about a call before it runs: for a tool_call, and for a question. Returns its diff. */
 static inline phi_json *acp_describe(acp_wire *w, const acp_session *s, phi_json *to, phi_str tool,
-                                     phi_str source, phi_str arguments) {
+                                     phi_str source, phi_str arguments, bool nested) {
     phi_json *json = NULL, *diff, *place;
     phi_str path, about = calls_argument(&w->arena, arguments);
     const char *kind = acp_kind(tool, source);
@@ -71,6 +71,7 @@ static inline phi_json *acp_describe(acp_wire *w, const acp_session *s, phi_json
     if (phi_json_parse(&w->arena, arguments, PHI_JSON_REPLACE_BAD_UTF8, &json, NULL) != PHI_OK)
         json = NULL;
     path = acp_path(w, s, json);
+    if (nested) text_say(&title, "A sub-agent: ");
     if (strcmp(kind, "execute") != 0) {
         text_fit(&title, tool, 64);
         text_say(&title, " ");
@@ -133,13 +134,13 @@ static inline void acp_show(acp_wire *w, const acp_session *s, phi_json *update)
 }
 
 /* A call that the model wants. */
-static inline void acp_call_wanted(acp_wire *w, acp_session *s, const phi_content *c,
-                                   phi_str source) {
+static inline void acp_call_wanted(acp_wire *w, acp_session *s, phi_str id, phi_str tool,
+                                   phi_str arguments, bool nested) {
     phi_json *update = acp_update(w, "tool_call"), *diff;
-    acp_str(w, update, "toolCallId", c->id);
+    acp_str(w, update, "toolCallId", id);
     acp_say(w, update, "status", "pending");
-    diff = acp_describe(w, s, update, c->name, source, c->arguments);
-    acp_open_add(s, c->id, diff != NULL ? acp_json(w, diff) : phi_str_of(""));
+    diff = acp_describe(w, s, update, tool, phi_str_of(""), arguments, nested);
+    acp_open_add(s, id, diff != NULL ? acp_json(w, diff) : phi_str_of(""));
     acp_show(w, s, update);
 }
 

@@ -20,6 +20,8 @@ typedef struct acp_ask {
     phi_ticket ticket;
     phi_permissions *permissions;
     text name, arguments, source; /* of the call */
+    text call;                    /* its id */
+    bool nested;                  /* a sub-agent's: nothing but the question shows it */
     bool seen;
 } acp_ask;
 
@@ -85,7 +87,8 @@ static inline void acp_session_free(acp_session *s) {
     free(a->place.at), free(a->config_path.at);
     phi_arena_free(&a->arena);
     for (i = 0; i < ACP_ASKS; i++)
-        free(s->asks[i].name.at), free(s->asks[i].arguments.at), free(s->asks[i].source.at);
+        free(s->asks[i].name.at), free(s->asks[i].arguments.at), free(s->asks[i].source.at),
+            free(s->asks[i].call.at);
     while (s->calls != NULL) {
         acp_open *call = s->calls;
         s->calls = call->next;

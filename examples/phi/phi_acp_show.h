@@ -93,15 +93,16 @@ static inline void acp_end(acp *p, acp_session *s, const phi_event *ev) {
 
 /* A message of the log, or one that is complete. */
 static inline void acp_message_end(acp *p, acp_session *s, const phi_message *m) {
-    phi_str none = PHI_ZERO;
     size_t i;
     if (m->role == PHI_ROLE_TOOL_RESULT)
         acp_call_ended(&p->wire, s, m->tool_call_id, m, !m->is_error);
     if (m->role != PHI_ROLE_ASSISTANT) return;
     s->a.cut = m->stop_reason == PHI_STOP_REASON_LENGTH;
-    for (i = 0; i < m->content_count; i++)
-        if (m->content[i].kind == PHI_CONTENT_TOOL_CALL && !m->content[i].incomplete)
-            acp_call_wanted(&p->wire, s, &m->content[i], none);
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete)
+            acp_call_wanted(&p->wire, s, c->id, c->name, c->arguments, false);
+    }
 }
 
 /* What only the log of the program gets. */

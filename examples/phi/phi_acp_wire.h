@@ -92,6 +92,7 @@ static inline bool acp_send(acp_wire *w) {
 static inline void acp_error(acp_wire *w, phi_str id, int code, phi_str message) {
     phi_str words;
     phi_arena_mark mark = phi_arena_save(&w->arena);
+    while (message.len > 0 && message.at[message.len - 1] == '\n') message.len--;
     words = acp_json(w, phi_json_new_str(&w->arena, message));
     text_print(&w->out, "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":%d,\"message\":",
                id.len > 0 ? (int)id.len : 4, id.len > 0 ? id.at : "null", code);

@@ -42,6 +42,7 @@ SCENARIOS = {
     "hidden": [use("bash", command="touch one.txt # \u202e\u200b" + "x" * 300), TOLD],
     "sleeps": [use("bash", command="sleep 30"), TOLD],
     "cut": [{"blocks": [{"type": "text", "text": "It ends in the mid"}], "stop": "length"}],
+    "caller": [use("scout", task="Look"), TOLD],
     "server": [use("island__plant", x=1, y=1), TOLD],
 }
 
@@ -499,6 +500,24 @@ class Client(Folder):
         self.write(".config/phi/trusted", "%s %s/phi.toml\n" % (digest, os.path.realpath(self.folder)))
         self.assertEqual(self.one("hello")[1], "end_turn")
         self.assertIn("parrot", json.dumps(test_phi.mock.asked()))
+
+    def test_the_rules_of_a_file_ask_and_a_sub_agents_calls_are_asked_about(self):
+        model = 'model = "claude-haiku-4-5"\napi_key = "k"\napi = "anthropic_messages"\nbase_url = "${SERVER}/s/%s"\n'
+        self.write("agent.toml", "[provider]\n" + model % "caller" + '[[provider.instances]]\nid = "scout"\n' +
+                   model % "touch" + '[[sub_agents.instances]]\nname = "scout"\nprovider = "scout"\ntools = ["bash"]\n' +
+                   '[permissions]\nrules = [{verdict = "allow", tool = "scout"}]\notherwise = "ask"\n')
+        for answer, status in [("reject_once", "failed"), ("allow_always", "completed")]:
+            with self.subTest(answer=answer):
+                editor = Editor(answer)
+
+                async def steps(connection):
+                    session = await self.begin(connection)
+                    await connection.prompt(session_id=session, prompt=[acp.text_block("go")])
+                self.talk("caller", editor, steps, "-c", "agent.toml", SERVER=test_phi.mock.url)
+                self.assertEqual([call.title for call, _ in editor.asked], ["A sub-agent: touch one.txt"])
+                self.assertEqual([u.title for u in editor.of("tool_call")], ["scout Look", "A sub-agent: touch one.txt"])
+                self.assertEqual([u.status for u in editor.of("tool_call_update")], ["in_progress", status, "completed"])
+                self.assertEqual(os.path.exists(self.folder + "/one.txt"), answer != "reject_once")
 
     def test_mcp_servers_of_the_editor_are_started(self):
         server = os.path.join(os.path.dirname(test_phi.PHI), "mcp_server")

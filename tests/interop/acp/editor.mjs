@@ -86,8 +86,8 @@ seen = await one("touch", "allow_once");
 check("allowed", [seen.asked[0].toolCall.title, existsSync(path.join(work, "one.txt"))], ["touch one.txt", true]);
 check("states", seen.of("tool_call_update").map((u) => u.status), ["in_progress", "completed"]);
 seen = await one("write", "allow_always");
-check("a change", seen.of("tool_call")[0].content[0],
-    { type: "diff", path: path.join(work, "two.txt"), newText: "two\n" });
+const change = seen.of("tool_call")[0].content[0];
+check("a change", [change.type, change.path, change.oldText, change.newText], ["diff", path.join(work, "two.txt"), undefined, "two\n"]);
 check("the file", readFileSync(path.join(work, "two.txt"), "utf8"), "two\n");
 const kept = await one("read");
 seen = await edit("echo", undefined, async (agent, now) => {
