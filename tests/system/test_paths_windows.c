@@ -351,13 +351,13 @@ static const char *confined(rig *r, const char *path) {
 
 /* Puts a part of the directory's path into a row's hole: {dir} is all of it, {root} is it without its
    drive, {leaf} is its last part. */
-static void fill(char *path, const char *row, const char *dir) {
-    const char *hole = strchr(row, '{');
+static void fill(char *path, const char *shown, const char *dir) {
+    const char *hole = strchr(shown, '{');
     const char *part = dir;
-    if (hole == NULL) hole = row + strlen(row);
+    if (hole == NULL) hole = shown + strlen(shown);
     if (strncmp(hole, "{root}", 6) == 0) part = dir + 2;
     if (strncmp(hole, "{leaf}", 6) == 0) part = strrchr(dir, '/') + 1;
-    (void)snprintf(path, PHI__PATH_BYTES, "%.*s%.2000s%s", (int)(hole - row), row,
+    (void)snprintf(path, PHI__PATH_BYTES, "%.*s%.2000s%s", (int)(hole - shown), shown,
                    *hole == '{' ? part : "", *hole == '{' ? strchr(hole, '}') + 1 : "");
 }
 
