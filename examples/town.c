@@ -42,6 +42,7 @@ static bool town_open(town *t, bool live) {
     t->mock->answer_fn = mind_answers;
     t->mock->user_data = &t->people;
     t->mock->delay_ms = 400;
+    t->mock->max_requests = 1; /* so that a town that runs for days does not grow */
     desc.model = live ? pick_model(&why) : t->mock->model;
     if (live) desc.budget.max_requests = LIVE_CALLS;
     desc.parent = phi_agent_new(t->rt, &desc); /* says nothing: its budget is that of all others */
