@@ -991,6 +991,7 @@ typedef struct phi__early {
     bool stopping;  /* the run ends when its turn is over */
     bool starved;   /* there was no memory for an input */
     phi_str reason; /* from phi_abort_run, owned by the agent; NULL: none */
+    phi_str limit;  /* the limit that was reached, in words; owned by the agent; NULL: none */
 } phi__early;
 
 typedef struct phi__ready {
