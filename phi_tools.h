@@ -57,7 +57,7 @@
 #if PHI__PUB_BASE_BASE != 0xf10f89a3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x99711631
+#if PHI__PUB_PHI_2 != 0xee313929
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x678db51e
@@ -299,11 +299,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x1640f3ca
+#if PHI__PUB_PHI_TOOLS_1 != 0xec96dcb1
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x1640f3ca
+#define PHI__PUB_PHI_TOOLS_1 0xec96dcb1
 
 #ifdef __cplusplus
 extern "C" {
@@ -2334,6 +2334,57 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc,
 }
 #endif
 
+/* ---- src/serve/lines.h ---- */
+
+/* lines.h - lines over stdin and stdout, for protocols whose messages are lines: JSON-RPC of an
+   editor or of a language server, JSON Lines of another program.
+
+       phi_lines *lines = phi_lines_open(rt, NULL);
+       while ((status = phi_lines_next(lines, &line)) != PHI_STALE)
+           if (status == PHI_OK) answer(lines, line);   // phi_lines_write
+           else phi_step(rt, 100);
+       phi_lines_free(lines);
+
+   phi_step reads and writes, and no call waits. Reading stops at the first whole line that the host
+   has not taken, so a peer that sends too much has to wait. Nothing else in the process may use the
+   two descriptors.
+
+   Ownership: lines borrow their runtime: free them first. Their memory counts against the
+   runtime's.
+   Threads:   the pumping thread.
+
+   PHI_NO_PROCESS leaves all of this out. */
+
+typedef struct phi_lines phi_lines;
+
+/* Zero means default for every field. */
+typedef struct phi_lines_desc {
+    int in_fd, out_fd;      /* instead of 0 and 1 (default: 0 and 1) */
+    size_t max_line_bytes;  /* a longer line is skipped (default 16,777,216) */
+    size_t max_queue_bytes; /* max. bytes that wait for the reader (default 16,777,216) */
+} phi_lines_desc;
+
+/* Begins to read. desc NULL: all defaults. NULL: a descriptor is not open, both are the same, or
+   there is no memory; phi_last_error says which. */
+PHI_API phi_lines *phi_lines_open(phi_runtime *rt, const phi_lines_desc *desc);
+
+/* Takes the next line, without its end ("\n" or "\r\n"). PHI_OK: *line is valid until the next
+   call. PHI_BUSY: there is none yet; call phi_step. PHI_TOO_BIG: a line longer than max_line_bytes
+   was skipped. PHI_NO_MEMORY: a line was skipped for that reason. PHI_STALE: no line will follow,
+   because the input has ended, or because nobody reads the output any more. A last line without an
+   end counts as a line. */
+PHI_API phi_status phi_lines_next(phi_lines *lines, phi_str *line);
+
+/* Queues a copy of a text and a line break after it; the text should have no line break. PHI_FULL:
+   max_queue_bytes would be exceeded. PHI_STALE: nobody reads the output any more. PHI_NO_MEMORY.
+   After any of these nothing was queued. */
+PHI_API phi_status phi_lines_write(phi_lines *lines, phi_str text);
+
+PHI_API size_t phi_lines_waiting(const phi_lines *lines); /* queued bytes; 0 if nobody reads */
+
+/* Drops the queued bytes. The descriptors stay open. NULL is harmless. */
+PHI_API void phi_lines_free(phi_lines *lines);
+
 /* ---- src/mcp/mcp.h ---- */
 
 /* mcp.h - servers of the Model Context Protocol: their tools, resources and prompts for agents.
@@ -2473,6 +2524,7 @@ PHI_API void phi_mcp_free(phi_mcp *mcp);
    phi_step. */
 typedef struct phi_mcp_info {
     phi_mcp_state state;
+    const char *label;   /* phi_mcp_desc.name, else the server's own name; may be empty */
     const char *message; /* reason of the last failure or loss; may be empty */
     /* sent by the server; empty until READY */
     phi_str name, title, version, era, instructions;
@@ -3064,6 +3116,9 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
    always the same. The source is valid until phi_mcp_free, which fails while agents have the tools.
    The list is empty before the server is ready. During a restart, the last list stays. */
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp);
+/* Returns the connection whose tools a source has. NULL: the source is not of phi_mcp_tools. So a
+   host finds the connections that a configuration has made for an agent. */
+PHI_API phi_mcp *phi_mcp_of_source(const phi_tool_source *source);
 
 /* A tool for a host to show. Strings are terminated. */
 typedef struct phi_mcp_tool {
@@ -12173,11 +12228,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x49625abc
+#if PHI__IMP_RECORD != 0x79992366
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x49625abc
+#define PHI__IMP_RECORD 0x79992366
 
 /* ---- src/record/event_in.h ---- */
 
@@ -12622,9 +12677,9 @@ PHI__FN phi_continuation phi__event_get_continuation(const phi_json *node, phi_s
 
 /* How a member is written and read: a value of this enum, or a phi__field_kind. */
 enum phi__event_how {
-    PHI__FIELD_STATUS = PHI__FIELD_TIME + 1,
-    PHI__FIELD_JSON,  /* the event's text is JSON; null if empty */
-    PHI__FIELD_USAGE, /* with SET, not written if there is no usage */
+    PHI__FIELD_STATUS = PHI__FIELD_TIME + 1, /* with SET, not written if PHI_OK */
+    PHI__FIELD_JSON,                         /* the event's text is JSON; null if empty */
+    PHI__FIELD_USAGE,                        /* with SET, not written if there is no usage */
     PHI__FIELD_TRIGGER,
     PHI__FIELD_POINT,
     PHI__FIELD_INPUT,
@@ -12676,6 +12731,8 @@ static const phi__event_row phi__event_rows[] = {
     PHI__EVENT(AGENT_END, timestamp_ms, "timestamp", TIME, ALWAYS),
     PHI__EVENT(AGENT_END, rejection, "rejection", REJECTION, ALWAYS),
     PHI__EVENT(AGENT_END, source, "abort_reason", STR, SET),
+    PHI__EVENT(AGENT_END, status, "status", STATUS, SET),
+    PHI__EVENT(AGENT_END, text, "reason", STR, SET),
     PHI__EVENT(TURN_START, turn_index, "turn_index", UINT, ALWAYS),
     PHI__EVENT(TURN_START, timestamp_ms, "timestamp", TIME, ALWAYS),
     PHI__EVENT(TURN_START, trigger, "triggered_by", TRIGGER, ALWAYS),
@@ -13052,7 +13109,10 @@ static void phi__event_put_row(phi__event_writer *w, const phi__event_row *row, 
     bool has = false;
     text.kind = PHI__FIELD_STR;
     switch (row->field.kind) {
-    case PHI__FIELD_STATUS: phi__records_i64(out, key, (int64_t)event->status); break;
+    case PHI__FIELD_STATUS:
+        if (event->status != PHI_OK || row->field.rule != PHI__FIELD_SET)
+            phi__records_i64(out, key, (int64_t)event->status);
+        break;
     case PHI__FIELD_JSON: phi__event_put_json(w, key, event->text); break;
     case PHI__FIELD_USAGE:
         if (event->usage != NULL || row->field.rule == PHI__FIELD_ALWAYS)
@@ -13401,7 +13461,10 @@ static phi_status phi__event_get_row(phi__event_reader *r, const phi__event_row 
     bool has = false;
     text.kind = PHI__FIELD_STR;
     switch (row->field.kind) {
-    case PHI__FIELD_STATUS: out->status = phi__event_get_status(r); break;
+    case PHI__FIELD_STATUS:
+        if (node != NULL || row->field.rule != PHI__FIELD_SET)
+            out->status = phi__event_get_status(r);
+        break;
     case PHI__FIELD_JSON: out->text = phi__intake_json(&r->in, node); break;
     case PHI__FIELD_USAGE: {
         phi_usage *usage = (phi_usage *)phi__intake_alloc(&r->in, 1, sizeof *usage);
@@ -45868,11 +45931,11 @@ PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *o
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_SERVE
-#if PHI__IMP_SERVE != 0x5f932995
+#if PHI__IMP_SERVE != 0xe1725b3a
 #error "phi: two versions of src/serve in one file"
 #endif
 #else
-#define PHI__IMP_SERVE 0x5f932995
+#define PHI__IMP_SERVE 0xe1725b3a
 
 /* ---- src/serve/serve_in.h ---- */
 
@@ -46524,6 +46587,163 @@ PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const cha
     if (body->left > 0) return PHI_BUSY;
     return phi__head_body_go(body,
                              body->state == PHI__HEAD_FIXED ? PHI__HEAD_DONE : PHI__HEAD_CHUNK_CR);
+}
+
+#endif
+
+/* ---- src/serve/lines.c ---- */
+
+/* lines.c - lines over a channel of this process. */
+
+
+#ifndef PHI_NO_PROCESS
+
+enum {
+    PHI__LINES_BYTES = 16777216,  /* default of both limits */
+    PHI__LINES_KEPT_BYTES = 65536 /* a larger buffer is freed when it is empty */
+};
+
+struct phi_lines {
+    phi_runtime *rt;
+    phi__channel *channel;
+    size_t max_line_bytes, max_queue_bytes;
+    phi__buf in;     /* bytes that were read */
+    size_t taken;    /* bytes of `in` that the host has taken */
+    size_t scanned;  /* bytes of `in` that were searched for the end of a line */
+    phi_status skip; /* why the rest of the present line is skipped; PHI_OK: it is not */
+    bool ended, unread;
+};
+
+/* True if a whole line waits for the host. *end is set to its end. */
+static bool phi__lines_find(phi_lines *lines, size_t *end) {
+    const phi__buf *in = &lines->in;
+    const char *found = NULL;
+    if (lines->scanned < in->len)
+        found = (const char *)memchr(in->at + lines->scanned, '\n', in->len - lines->scanned);
+    lines->scanned = found != NULL ? (size_t)(found - in->at) : in->len;
+    *end = lines->scanned;
+    return found != NULL;
+}
+
+/* Begins to skip a line that is too long, or for which there is no memory. */
+static void phi__lines_bound(phi_lines *lines) {
+    phi__buf *in = &lines->in;
+    if (in->failed)
+        lines->skip = PHI_NO_MEMORY;
+    else if (in->len - lines->taken > lines->max_line_bytes)
+        lines->skip = PHI_TOO_BIG;
+    else
+        return;
+    phi__buf_free(in);
+    lines->taken = lines->scanned = 0;
+}
+
+static bool phi__lines_input(void *ctx, const char *bytes, size_t len) {
+    phi_lines *lines = (phi_lines *)ctx;
+    size_t end;
+    if (lines->skip != PHI_OK && lines->in.len == lines->taken) {
+        const char *line_end = (const char *)memchr(bytes, '\n', len);
+        if (line_end == NULL) return true;
+        len -= (size_t)(line_end - bytes);
+        bytes = line_end;
+    }
+    if (lines->taken > 0) {
+        phi__buf_drop(&lines->in, lines->taken);
+        lines->scanned -= lines->taken;
+        lines->taken = 0;
+    }
+    phi__buf_add(&lines->in, bytes, len);
+    if (phi__lines_find(lines, &end)) return false;
+    phi__lines_bound(lines);
+    return true;
+}
+
+static void phi__lines_ended(void *ctx, phi_status status, const char *message) {
+    phi_lines *lines = (phi_lines *)ctx;
+    (void)message;
+    lines->ended = true;
+    lines->unread = lines->unread || status != PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_lines *phi_lines_open(phi_runtime *rt, const phi_lines_desc *desc) {
+    phi_lines *lines = (phi_lines *)phi__alloc(&rt->memory, sizeof *lines);
+    phi__channel_desc with = PHI_ZERO;
+    phi_lines_desc from = PHI_ZERO;
+    phi_status status = PHI_NO_MEMORY;
+    if (desc != NULL) from = *desc;
+    if (lines != NULL) {
+        lines->rt = rt;
+        lines->max_line_bytes = from.max_line_bytes;
+        lines->max_queue_bytes = from.max_queue_bytes;
+        if (from.max_line_bytes == 0) lines->max_line_bytes = PHI__LINES_BYTES;
+        if (from.max_queue_bytes == 0) lines->max_queue_bytes = PHI__LINES_BYTES;
+        phi__buf_init(&lines->in, &rt->memory);
+        with.in_fd = from.in_fd;
+        with.out_fd = from.out_fd;
+        with.max_out_bytes = lines->max_queue_bytes;
+        with.input = phi__lines_input;
+        with.ended = phi__lines_ended;
+        with.ctx = lines;
+        status = phi__channel_new(rt->io, &with, &lines->channel);
+    }
+    if (status == PHI_OK) return lines;
+    (void)phi__error(rt, status, "phi_lines_open: %s", phi_status_text(status));
+    phi__free(&rt->memory, lines, sizeof *lines);
+    return NULL;
+}
+
+/* Takes the bytes up to `end`, and `more` after them. */
+static phi_status phi__lines_take(phi_lines *lines, size_t end, size_t more, phi_str *line) {
+    phi_status status = lines->skip;
+    *line = phi__str(lines->in.at + lines->taken, end - lines->taken);
+    if (line->len > 0 && line->at[line->len - 1] == '\r') line->len--;
+    if (status == PHI_OK && line->len > lines->max_line_bytes) status = PHI_TOO_BIG;
+    if (status != PHI_OK) *line = phi__str(NULL, 0);
+    lines->taken = lines->scanned = end + more;
+    lines->skip = PHI_OK;
+    return status;
+}
+
+PHI_API phi_status phi_lines_next(phi_lines *lines, phi_str *line) {
+    size_t end;
+    *line = phi__str(NULL, 0);
+    if (lines->unread) return PHI_STALE;
+    if (phi__lines_find(lines, &end)) return phi__lines_take(lines, end, 1, line);
+    if (lines->ended && (lines->skip != PHI_OK || end > lines->taken))
+        return phi__lines_take(lines, end, 0, line);
+    if (lines->ended) return PHI_STALE;
+    if (lines->taken == lines->in.len && lines->in.cap > PHI__LINES_KEPT_BYTES) {
+        phi__buf_free(&lines->in);
+        lines->taken = lines->scanned = 0;
+    }
+    phi__channel_resume(lines->channel);
+    return PHI_BUSY;
+}
+
+PHI_API phi_status phi_lines_write(phi_lines *lines, phi_str text) {
+    size_t taken, waiting = phi__channel_waiting(lines->channel), most = lines->max_queue_bytes;
+    if (lines->unread) return PHI_STALE;
+    if (waiting >= most || text.len >= most - waiting) return PHI_FULL;
+    phi_status status = phi__channel_write(lines->channel, text.at, text.len, &taken);
+    if (status != PHI_OK) return status;
+    status = phi__channel_write(lines->channel, "\n", 1, &taken);
+    /* A line without its end would become a part of the next line, so nothing more is written. */
+    if (status != PHI_OK) lines->unread = true;
+    return status;
+}
+
+PHI_API size_t phi_lines_waiting(const phi_lines *lines) {
+    return lines->unread ? 0 : phi__channel_waiting(lines->channel);
+}
+
+PHI_API void phi_lines_free(phi_lines *lines) {
+    if (lines == NULL) return;
+    phi_runtime *rt = lines->rt;
+    phi__channel_free(lines->channel);
+    phi__buf_free(&lines->in);
+    phi__free(&rt->memory, lines, sizeof *lines);
 }
 
 #endif
@@ -47513,11 +47733,11 @@ PHI__FN int phi__socket_accept(phi__fd listening, phi__fd *out) {
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xe9c08fdb
+#if PHI__IMP_MCP != 0x9b38a52f
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xe9c08fdb
+#define PHI__IMP_MCP 0x9b38a52f
 
 /* ---- src/mcp/mcp_in.h ---- */
 
@@ -49317,11 +49537,15 @@ PHI_API void phi_mcp_free(phi_mcp *mcp) {
 PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp) {
     phi_mcp_info info = PHI_ZERO;
     info.state = PHI_MCP_CLOSED;
-    info.message = "";
+    info.label = info.message = "";
     if (mcp == NULL) return info;
     info.state = phi__life_state(mcp);
     info.message = mcp->life.error;
     info.name = mcp->agreed.name;
+    if (mcp->desc.name != NULL)
+        info.label = mcp->desc.name;
+    else if (info.name.len > 0)
+        info.label = info.name.at;
     info.title = mcp->agreed.title;
     info.version = mcp->agreed.version;
     info.instructions = mcp->agreed.instructions;
@@ -63133,6 +63357,11 @@ PHI__FN phi_status phi__mtools_join(phi_mcp *mcp) {
 
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp) {
     return mcp != NULL ? &phi__mtools_of(mcp)->source : NULL;
+}
+
+PHI_API phi_mcp *phi_mcp_of_source(const phi_tool_source *source) {
+    if (source == NULL || source->take != phi__mtools_take) return NULL;
+    return ((const phi__mcp_tools *)source->user_data)->mcp;
 }
 
 static size_t phi__mtools_count(const phi__mcp_tools *t) {
