@@ -5,6 +5,7 @@ import json
 import os
 import stat
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -44,10 +45,15 @@ class Mine(test_phi.Pty):
         for line in lines:
             self.type(line + "\n")
         self.type("/quit\n")
-        code = self.child.wait(timeout=test_phi.LONGEST)
-        while test_phi.select.select([self.master], [], [], 0.2)[0]:
+        end = time.monotonic() + test_phi.LONGEST
+        while self.child.poll() is None and time.monotonic() < end:  # the terminal holds only a few thousand bytes
+            self.read(0.1)
+        self.read(0.2)
+        return self.said.decode().replace("\r\n", "\n"), self.child.wait(timeout=1)
+
+    def read(self, seconds):
+        while test_phi.select.select([self.master], [], [], seconds)[0]:
             self.said += os.read(self.master, 65536)
-        return self.said.decode().replace("\r\n", "\n"), code
 
 
 class Own(Mine):
