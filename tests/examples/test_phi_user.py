@@ -162,6 +162,13 @@ class Always(Mine):
         self.always()
         os.remove(os.path.join(self.folder, "one.txt"))
         self.assertIn("(not run: ", self.ask("--plan", "go", scenario="phi-one")[1])
+        self.write("a.toml", "[provider]\n" + self.provider("s/phi-one") + '[tools]\nenabled = ["bash"]\n[permissions]\nmode = "%s"\n')
+        with open(os.path.join(self.folder, "a.toml"), encoding="utf-8") as file:
+            form = file.read()
+        for mode, made in (("plan", False), ("default", True)):
+            self.write("a.toml", form % mode)
+            self.ask("-c", "a.toml", "go")
+            self.assertEqual(os.path.exists(os.path.join(self.folder, "one.txt")), made, mode)
         self.folder = test_phi.home()
         self.addCleanup(test_phi.shutil.rmtree, self.folder, ignore_errors=True)
         self.assertIn("(not run: Nobody is there", self.ask("go", scenario="phi-one")[1])
@@ -174,6 +181,22 @@ class Always(Mine):
             with self.subTest(text=text[-60:], mode=mode):
                 self.mine(text, mode, "allowed")
                 self.assertIn("(not run: Nobody is there", self.ask("go", scenario="phi-one")[1])
+
+    def test_several_are_kept_one_after_another_also_after_a_torn_line(self):
+        self.mine(self.folder + "\t{torn", name="allowed")
+        self.start("phi-ask", "go", **self.more)
+        for words in ("touch one.txt", "by hand"):
+            self.wait_for(words)
+            self.wait_for("n: ")
+            self.said = b""
+            self.type("a\n")
+        self.wait_for("(always, in this directory)")
+        self.assertEqual(self.child.wait(timeout=test_phi.LONGEST), 0)
+        self.assertEqual(len(self.allowed().splitlines()), 3)
+        for name in self.files():
+            os.remove(os.path.join(self.folder, name))
+        self.assertEqual(self.ask("go", scenario="phi-ask")[2], 0)
+        self.assertEqual(self.files(), ["four.txt", "one.txt", "three.txt", "two.txt"])
 
     def test_where_nothing_can_be_kept_it_lasts_until_the_end(self):
         self.start("phi-one", "go", XDG_CONFIG_HOME="/dev/null/x")
