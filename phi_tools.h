@@ -57,7 +57,7 @@
 #if PHI__PUB_BASE_BASE != 0xf10f89a3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0xee313929
+#if PHI__PUB_PHI_2 != 0xba30f284
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x678db51e
