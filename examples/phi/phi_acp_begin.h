@@ -38,9 +38,9 @@ static inline void acp_look_at_found(app *a) {
 static inline bool acp_open_kept(acp *p, acp_session *s, const char *here) {
     app *a = &s->a;
     text words = {NULL, 0, 0};
-    bool own = phi_json_get(phi_config_tree(a->config), "session") != NULL, good = true;
+    bool keeps = phi_json_get(phi_config_tree(a->config), "session") != NULL, good = true;
     size_t n;
-    if (!own && !a->o.forget && sessions_open_in(&a->kept, here)) {
+    if (!keeps && !a->o.forget && sessions_open_in(&a->kept, here)) {
         if (s->loads)
             text_print(&a->kept.path, "%s/%s.jsonl", a->kept.directory.at, s->id.at);
         else {
@@ -152,6 +152,7 @@ static inline bool acp_step(acp *p, acp_session *s) {
     if (s->state == ACP_MAKING &&
         (s->a.agents == NULL || phi_agents_step(s->a.agents) != PHI_BUSY)) {
         if (s->a.agents != NULL && !acp_end_config(s)) return false;
+        if (apply_wants(&s->a) != 0) return false;
         good = files_use_session(&s->a.session, s->a.agent, &words);
         if (!good) (void)complain(&s->a, words.at, NULL);
         free(words.at);

@@ -10,14 +10,18 @@
 #include "phi_choice.h"
 #include "phi_commands.h"
 #include "phi_files.h"
+#include "phi_kept.h"
 #include "phi_line.h"
 #include "phi_live.h"
 #include "phi_notes.h"
 #include "phi_options.h"
+#include "phi_own.h"
 #include "phi_screen.h"
 #include "phi_sessions.h"
 #include "phi_status.h"
 #include "phi_trust.h"
+
+enum { SERVERS_MOST = 32 };
 
 typedef struct app {
     options o;
@@ -30,6 +34,9 @@ typedef struct app {
     phi_agent_desc desc;
     phi_toolset set;
     phi_permissions *permissions;
+    phi_permissions *answers; /* of --allow: calls that it names are not asked about */
+    kept always;              /* rules for this directory */
+    own own;                  /* the user's own configuration */
     files_session session;
     sessions kept;    /* conversations that no option names */
     text left, fresh; /* the lane that /clear left, and the one that it began */
@@ -50,6 +57,11 @@ typedef struct app {
     screen screen;
     int below; /* lines below the transcript */
     call_line calls[CALLS_MOST];
+    struct {
+        uint32_t restarts;
+        bool failed;
+    } servers[SERVERS_MOST]; /* as they were last seen */
+    bool servers_seen;
     int64_t began_ms; /* the run */
     int code;
     question q; /* its rules are in the arena */
@@ -129,7 +141,10 @@ static inline void show_end(app *a, const phi_event *ev) {
                                         : FAILED;
     if (status == PHI_CANCELLED && (a->screen.gone == 0 || a->screen.gone == EINTR))
         note(a, STYLE_DIM, "(stopped)");
-    if (stopped) note(a, STYLE_BAD, "! %s", phi_status_text(status));
+    if (stopped && ev->text.len > 0)
+        note(a, STYLE_BAD, "! %.*s", PHI_ARG(ev->text)); /* which limit */
+    else if (stopped)
+        note(a, STYLE_BAD, "! %s", phi_status_text(status));
     if (status == PHI_OK && a->cut)
         note(a, STYLE_BAD, "! the answer was cut off at its limit of tokens (max_tokens)");
     if (a->guess && ev->failure != NULL && ev->failure->kind == PHI_FAILURE_NETWORK)
