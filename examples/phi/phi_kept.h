@@ -17,10 +17,13 @@ typedef struct kept {
     size_t told_count;
 } kept;
 
-/* A directory whose name cannot stand in a line keeps nothing. */
-static inline void kept_open(kept *k) {
+/* directory NULL: the working directory. One whose name cannot be in a line keeps nothing. */
+static inline void kept_open(kept *k, const char *directory) {
     const char *c = k->here;
-    if (!places_here(k->here, sizeof k->here)) k->here[0] = '\0';
+    if (directory != NULL)
+        (void)snprintf(k->here, sizeof k->here, "%s", directory);
+    else if (!places_here(k->here, sizeof k->here))
+        k->here[0] = '\0';
     while (*c != '\0' && (unsigned char)*c >= 32) c++;
     if (*c != '\0') k->here[0] = '\0';
 }

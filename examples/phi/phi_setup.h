@@ -16,10 +16,13 @@ static inline bool choose_model(app *a, phi_model *model) {
     return wrong == NULL;
 }
 
+/* The directory in which the tools work. */
+static inline const char *app_place(const app *a) { return a->place.len > 0 ? a->place.at : "."; }
+
 /* The built-in tools, and a prompt that the caller frees when the agent has been made. */
 static inline void default_tools(app *a) {
     phi_tools_desc tools = PHI_ZERO;
-    tools.workspace = ".";
+    tools.workspace = app_place(a);
     (void)phi_tools_init(&a->set, &tools);
     a->desc.tools = a->set.tools;
     a->desc.tool_count = a->set.count;
@@ -31,8 +34,9 @@ static inline void default_prompt(app *a, text *prompt) {
         text_say(prompt,
                  "You are a helpful assistant in a terminal. Be brief. Your tools work in the "
                  "current directory.\n");
-        if (a->tape.tape == NULL) project_place(prompt); /* a tape is played elsewhere, and later */
-        file = project_instructions(prompt);
+        if (a->tape.tape == NULL)
+            project_place(prompt, app_place(a)); /* a tape is played elsewhere, and later */
+        file = project_instructions(prompt, app_place(a));
         if (file != NULL) note(a, STYLE_DIM, "phi: the model reads %s", file);
     }
     a->desc.system_prompt = a->o.system != NULL ? a->o.system : prompt->at;
@@ -108,9 +112,9 @@ static inline int load_config(app *a) {
    its beginning, and a configuration may keep its own sessions. */
 static inline int open_session(app *a) {
     text words = {NULL, 0, 0};
-    bool own = phi_json_get(phi_config_tree(a->config), "session") != NULL;
+    bool keeps = phi_json_get(phi_config_tree(a->config), "session") != NULL;
     int code = 0;
-    if (a->o.session == NULL && !a->o.forget && a->tape.tape == NULL && !own &&
+    if (a->o.session == NULL && !a->o.forget && a->tape.tape == NULL && !keeps &&
         sessions_open(&a->kept)) {
         if (a->o.resume && !sessions_newest(&a->kept))
             code = complain(a, "no conversation was kept in this directory", NULL);

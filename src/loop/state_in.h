@@ -638,7 +638,9 @@ typedef struct phi__hosted {
 
 /* ---- transfer.c: transfers of runs, and fetches of the code above ---- */
 
-enum { PHI__TRANSFER_BODY_MOST = 65536 }; /* unread bytes kept for the decoder */
+/* Unread bytes kept for the decoder, and at most this part of a memory limit: a server that is
+   faster than the host would else fill an agent's memory with bytes that are not read yet. */
+enum { PHI__TRANSFER_BODY_MOST = 65536, PHI__TRANSFER_LIMIT_PART = 16 };
 
 enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
