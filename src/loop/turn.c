@@ -123,7 +123,6 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
     message.content = &content;
     message.content_count = 1;
     phi__events_stamp(run, &message);
-    phi__disown(&run->agent->memory, &run->end.limit);
     if (!phi__own(&run->agent->memory, args.name, &run->end.limit)) return PHI__RUN_LOST;
     phi_message *kept = phi__append_keep(run->agent->thread, &message);
     if (kept == NULL || !phi__turn_emit_prompts(run) || !phi__events_log(run, kept))
