@@ -1,8 +1,7 @@
 /* town.c - forty villagers at sixty frames a second: they walk, talk in bubbles, and answer you.
 
    Type, and Enter says it to the chosen villager; a click or Tab chooses another; Esc quits.
-   Each villager is an agent. The model is scripted; with `live` a real one (pick_model.h) is
-   asked, at most 500 times (look at town_open).
+   Each villager is an agent. The model is scripted; `live` asks a real one, at most 500 times.
 
    Look at frame (phi's part of a frame is two calls), let_think (the gate: a few villagers think
    at once, and you come first) and hear (the answer streams into a bubble).
