@@ -765,6 +765,7 @@ static phi__state phi__attempt_over(phi__run *run) {
         break;
     case PHI__BODY_STREAM: phi__reader_end(&a->reader); break;
     }
+    phi__transfer_drop_body(transfer); /* the log's copy of the answer may need this memory */
     return phi__attempt_finished(run, transfer->http_status);
 }
 
