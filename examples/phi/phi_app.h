@@ -6,17 +6,18 @@
 
 #include "phi_answer.h"
 #include "phi_attach.h"
-#include "phi_calls.h"
 #include "phi_choice.h"
 #include "phi_commands.h"
 #include "phi_files.h"
+#include "phi_folded.h"
 #include "phi_line.h"
-#include "phi_live.h"
 #include "phi_notes.h"
 #include "phi_options.h"
-#include "phi_screen.h"
+#include "phi_prose.h"
 #include "phi_sessions.h"
 #include "phi_status.h"
+#include "phi_subs.h"
+#include "phi_todo.h"
 #include "phi_trust.h"
 
 typedef struct app {
@@ -29,6 +30,7 @@ typedef struct app {
     size_t which; /* of the agents */
     phi_agent_desc desc;
     phi_toolset set;
+    phi_tool tools[PHI_TOOL_COUNT + 1]; /* those of the set, and todo_write */
     phi_permissions *permissions;
     files_session session;
     sessions kept;    /* conversations that no option names */
@@ -44,12 +46,16 @@ typedef struct app {
     bool chat, quit;
     bool whole; /* answers are shown when they are whole: what a pipe got cannot be taken back */
     screen screen;
-    int below; /* lines below the transcript */
+    markdown markdown; /* the answer's */
+    int below;         /* lines below the transcript */
     call_line calls[CALLS_MOST];
     int64_t began_ms; /* the run */
     int code;
     question q; /* its rules are in the arena */
     live live;
+    folded folded; /* outputs of calls */
+    todo todo;
+    subs subs;
     key_reader keys;
     line_editor line;
     typed typed;
@@ -60,6 +66,7 @@ typedef struct app {
 /* A line about the run: in the chat a line of the transcript, else on stderr. */
 static inline void note_str(app *a, style how, phi_str words) {
     text clean = {NULL, 0, 0};
+    prose_break(&a->screen, &a->markdown, false);
     screen_fresh(&a->screen);
     if (how == STYLE_ASK) /* in rows already, and safe */
         text_add(&clean, words.at, words.len);
@@ -93,11 +100,20 @@ static inline int complain(app *a, const char *what, const char *words) {
 
 static inline const char *last_error(const app *a) { return phi_last_error(a->rt).message; }
 
-/* A call is one line, when it is over, or has its result without having run. */
+/* A call is one line, when it is over, or has its result without having run; in the chat its output follows. */
 static inline void show_call(app *a, const phi_event *ev) {
     text words = {NULL, 0, 0};
     bool good = calls_end(a->calls, ev, &a->arena, 60, &words);
+    bool own = ev->kind == PHI_EV_TOOL_END && ev->agent.index == a->agent.index;
+    bool tasks = good && own && phi_str_is(ev->tool_name, todo_name);
+    if (a->chat) subs_name(&a->subs, ev, a->agent, &words);
+    if (tasks) todo_line(&a->todo, &words);
     if (words.len > 0) note_str(a, good ? STYLE_GOOD : STYLE_BAD, text_str(&words));
+    if (tasks && a->chat)
+        todo_show(&a->todo, &a->screen);
+    else if (own && a->chat && ev->message != NULL)
+        folded_end(&a->folded, &a->screen, ev, text_str(&words),
+                   phi_message_text(ev->message, "\n", &a->arena, NULL));
     free(words.at);
 }
 
@@ -137,19 +153,19 @@ static inline void show_end(app *a, const phi_event *ev) {
 /* The run and its answer: those of sub-agents, whose events may come as well, are their callers'. */
 static inline void show_run(app *a, const phi_event *ev) {
     if (ev->agent.index != a->agent.index || ev->agent.gen != a->agent.gen) return;
+    prose_event(&a->screen, &a->markdown, ev->kind);
     switch (ev->kind) {
     case PHI_EV_AGENT_START:
         a->began_ms = ev->timestamp_ms;
         a->cut = false;
         break;
     case PHI_EV_TEXT:
-        if (!a->whole) screen_answer(&a->screen, ev->text);
+        if (!a->whole) prose_add(&a->screen, &a->markdown, ev->text);
         break;
     case PHI_EV_MESSAGE_END:
-        if (ev->message->role == PHI_ROLE_ASSISTANT)
-            a->cut = ev->message->stop_reason == PHI_STOP_REASON_LENGTH;
-        if (a->whole && ev->message->role == PHI_ROLE_ASSISTANT)
-            screen_answer(&a->screen, phi_message_text(ev->message, "", &a->arena, NULL));
+        if (ev->message->role != PHI_ROLE_ASSISTANT) break;
+        a->cut = ev->message->stop_reason == PHI_STOP_REASON_LENGTH;
+        if (a->whole) screen_answer(&a->screen, phi_message_text(ev->message, "", &a->arena, NULL));
         break;
     case PHI_EV_THINKING:
         if (a->chat) screen_put(&a->screen, STYLE_THOUGHT, ev->text);
@@ -169,6 +185,7 @@ static inline void show(app *a, const phi_event *ev) {
     style how = notes_add(&words, ev);
     int columns = a->chat ? a->screen.columns / 2 : 60;
     phi_role role = ev->kind == PHI_EV_MESSAGE_END ? ev->message->role : PHI_ROLE_USER;
+    if (how == STYLE_END && a->chat) how = subs_event(&a->subs, ev, a->agent, &words);
     if (how != STYLE_END) note_str(a, how, text_str(&words));
     if (role == PHI_ROLE_ASSISTANT) calls_wanted(a->calls, ev, &a->arena, columns);
     if (ev->kind == PHI_EV_TOOL_START)

@@ -43,9 +43,43 @@ static inline void show_events(app *a) {
     }
 }
 
+/* ---- questions ---- */
+
+/* The whole of it, in the transcript. */
+static inline void show_question(app *a) {
+    text words = {NULL, 0, 0}, row = {NULL, 0, 0};
+    style how = STYLE_ASK;
+    int i, n;
+    question_whole(&a->q, a->screen.columns, &words);
+    n = a->chat ? marked_count(&words) : 0;
+    if (n == 0) note_str(a, STYLE_ASK, text_str(&words));
+    if (n > 0) prose_break(&a->screen, &a->markdown, false);
+    screen_fresh(&a->screen);
+    for (i = 0; i < n; i++) {
+        size_t from = marked_row(&words, i), to = marked_row(&words, i + 1);
+        row.len = 0;
+        text_add(&row, words.at + from, to - from);
+        how = question_style(&a->q, text_str(&row), how);
+        screen_put(&a->screen, how, text_str(&row));
+    }
+    screen_fresh(&a->screen);
+    a->q.above = true;
+    free(words.at);
+    free(row.at);
+}
+
+/* The newest output that was not shown whole since. */
+static inline void show_output(app *a) {
+    const folded_output *o = folded_next(&a->folded);
+    note_str(a, STYLE_DIM,
+             o != NULL ? text_str(&o->head) : phi_str_of("(no other output is kept)"));
+    if (o != NULL) folded_rows(&a->screen, o, FOLDED_ALL);
+}
+
 /* ---- what was said before ---- */
 
 static inline void say_you(app *a, phi_str words) {
+    prose_break(&a->screen, &a->markdown, false);
     screen_fresh(&a->screen);
     screen_say(&a->screen, STYLE_PLAIN, a->screen.kept.len > 0 ? "\n" : "");
     screen_say(&a->screen, STYLE_BOLD, "You: ");
@@ -72,7 +106,8 @@ static inline void show_history(app *a) {
         if (message->role == PHI_ROLE_USER) say_you(a, words);
         if (message->role == PHI_ROLE_ASSISTANT && words.len > 0) {
             say_agent(a);
-            screen_put(&a->screen, STYLE_PLAIN, words);
+            prose_add(&a->screen, &a->markdown, words);
+            prose_break(&a->screen, &a->markdown, true);
             screen_fresh(&a->screen);
         }
         phi_arena_reset(&a->arena, mark);
