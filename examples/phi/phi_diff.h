@@ -92,13 +92,13 @@ static inline bool diff_add(text *out, phi_str before, phi_str after) {
     for (i = 0; good && i < end; i++) text_say(&marks, " ");
     for (i = a = b = 0; good && i < marks.len; i++) {
         char mark = marks.at[i];
-        bool near = diff_near(&marks, i);
-        if (near && skipped && shown) text_say(out, "\n     ...");
-        skipped = !near;
-        shown = shown || near;
-        if (near && mark == '-')
+        bool shows = diff_near(&marks, i);
+        if (shows && skipped && shown) text_say(out, "\n     ...");
+        skipped = !shows;
+        shown = shown || shows;
+        if (shows && mark == '-')
             diff_line(out, a + 1, mark, old.at[a]);
-        else if (near)
+        else if (shows)
             diff_line(out, b + 1, mark, now.at[b]);
         a += mark != '+';
         b += mark != '-';

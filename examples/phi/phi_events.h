@@ -47,25 +47,24 @@ static inline void show_events(app *a) {
 
 /* The whole of it, in the transcript. */
 static inline void show_question(app *a) {
-    text words = {NULL, 0, 0}, row = {NULL, 0, 0};
+    text words = {NULL, 0, 0};
     style how = STYLE_ASK;
-    int i, n;
+    size_t from, to;
     question_whole(&a->q, a->screen.columns, &words);
-    n = a->chat ? marked_count(&words) : 0;
-    if (n == 0) note_str(a, STYLE_ASK, text_str(&words));
-    if (n > 0) prose_break(&a->screen, &a->markdown, false);
+    if (!a->chat) note_str(a, STYLE_ASK, text_str(&words));
+    if (a->chat) prose_break(&a->screen, &a->markdown, false);
     screen_fresh(&a->screen);
-    for (i = 0; i < n; i++) {
-        size_t from = marked_row(&words, i), to = marked_row(&words, i + 1);
-        row.len = 0;
-        text_add(&row, words.at + from, to - from);
-        how = question_style(&a->q, text_str(&row), how);
-        screen_put(&a->screen, how, text_str(&row));
+    for (from = 0; a->chat && from < words.len; from = to) {
+        phi_str row = {words.at + from, 0};
+        for (to = from; to < words.len && words.at[to] != '\n';) to++;
+        if (to < words.len) to++;
+        row.len = to - from;
+        how = question_style(&a->q, row, how);
+        screen_put(&a->screen, how, row);
     }
     screen_fresh(&a->screen);
     a->q.above = true;
     free(words.at);
-    free(row.at);
 }
 
 /* The newest output that was not shown whole since. */

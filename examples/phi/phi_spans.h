@@ -181,14 +181,14 @@ static inline size_t spans_at(text *out, const spans *in, size_t at) {
 static inline size_t spans_add(text *out, spans in) {
     size_t i = 0, n;
     while (i < in.len) {
-        spans near = in;
+        spans part = in;
         bool run = strchr("`*_", in.at[i]) != NULL;
-        if (near.len > i + SPANS_WAIT) near.len = i + SPANS_WAIT, near.last = true;
-        near.last = near.last || near.len == i + SPANS_WAIT;
-        n = spans_at(out, &near, i);
+        if (part.len > i + SPANS_WAIT) part.len = i + SPANS_WAIT, part.last = true;
+        part.last = part.last || part.len == i + SPANS_WAIT;
+        n = spans_at(out, &part, i);
         if (n == 0) return i;
         if (n == SIZE_MAX) {
-            n = run ? spans_run(&near, i) : 1;
+            n = run ? spans_run(&part, i) : 1;
             text_add(out, in.at + i, n);
         }
         i += n;

@@ -46,6 +46,8 @@ SCENARIOS = {
     "new": [{"blocks": [call("write_file", path="sub/new.txt", content=FILE)]}, {"blocks": [text("Done.")]}],
     "end": [{"blocks": [call("write_file", path="notes.txt", content=FILE[:-1])]}, {"blocks": [text("Done.")]}],
     "same": [{"blocks": [call("write_file", path="notes.txt", content=FILE)]}, {"blocks": [text("Done.")]}],
+    "large": [{"blocks": [call("write_file", path="notes.txt", content="".join("new %d\n" % i for i in range(20000)))]},
+              {"blocks": [text("Done.")]}],
     "tasks": [{"blocks": [todo(">Read the notes", " Write\nthe \x1b[2Jreport", *(" Task %d" % i for i in range(3, 11))),
                           call("bash", command="sleep 2")]},
               {"blocks": [todo("xRead the notes", ">Write the report")]},
@@ -185,6 +187,12 @@ class Work(test_phi.Tmux):
         self.tmux("kill-server")
         self.chat("same")
         self.wait_for(r"^  \| notes\.txt\n  \| \(no change\)$")
+
+    def test_a_large_change_shows_its_beginning_and_its_end(self):
+        self.chat("large", file="".join("old %d\n" % i for i in range(20000)))
+        self.wait_for(r"^  \| notes\.txt\n  \|    1 - old 0\n(.*\n)+  \.\.\. 399\d\d rows not shown, .*\n(.*\n)+  \| 20000 \+ new 19999\n")
+        self.answer()
+        self.wait_for("^Done\\.")
 
     def test_a_file_of_zeros_and_one_that_is_none_are_not_read(self):
         os.makedirs(os.path.join(self.folder, "work"))
