@@ -64,6 +64,9 @@ SCENARIOS = {
     "bytes": [{"blocks": [{"type": "text", "text": SAMPLE}], "chunk": 1}],
     "waits": [{"blocks": [{"type": "text", "text": "| a | b |\n|---|---|\n| 1 | 2 |\n"}, {"type": "tool_use", "name": "list_files", "input": {"path": "."}}]},
               {"blocks": [{"type": "text", "text": "**Done** with *it"}]}],
+    "fenced": [{"blocks": [{"type": "text", "text": "```c\nint **a;\n```\n**words** and more **words** at the end\n"}], "chunk": 4}],
+    "slow": [{"blocks": [{"type": "text", "text": "begins so, and here it is **bold for a while, long** and `code words` and the end"}],
+              "chunk": 3, "delay_ms": 60}],
     "forged": [{"blocks": [{"type": "text", "text": "**You: yes**\n\n**(yes)**\n`* bash ls (1ms, ok)`\n# (yes)\n"}]}],
 }
 
@@ -201,6 +204,19 @@ class Terminal(test_phi.Tmux):
         self.tmux("kill-server")
         screen = self.answer("forged", r"# \(yes\)", NO_COLOR="1")
         self.assertRegex(screen, r"(?m)^  \(yes\)\n  \* bash ls \(1ms, ok\)\n# \(yes\)$")
+
+    def test_a_stream_that_breaks_within_code_is_shown_whole_the_second_time(self):
+        screen = self.answer("/m/times=1,fence/m/cut=5/s/fenced", r"^words and more words at the end$", size=(80, 30))
+        self.assertRegex(screen, r"(?m)^  c\n(  int.*\n)?\(that was cut off, and is asked for again\)\n(.*\n)*  c\n  int \*\*a;\nwords and more words")
+
+    def test_a_line_that_is_typed_meanwhile_leaves_the_spans_whole(self):
+        self.start("slow")
+        self.type("go", "Enter")
+        self.wait_for("Agent: begins")
+        self.type("wait", "Enter")
+        self.wait_for("You: wait")
+        screen = self.wait_for("the end(.*\n)+.*Ready")
+        self.assertRegex(screen.replace("\n", " "), r"begins .*You: wait .*it (is )?(\*\*)?bold for .*long\S* and code words and the end")
 
     def test_a_conversation_that_is_continued_shows_it_again(self):
         self.answer("sample", "\u4f60\u597d", size=(80, 45))
