@@ -36,7 +36,7 @@ typedef struct markdown {
     int table_lines, columns;
     bool list;   /* after an item: an indented line is no code */
     bool begun;  /* the answer has begun */
-    bool within; /* ... behind other words of its row */
+    bool within; /* ... after other words of its row */
     bool again;  /* the style is to be said again */
 } markdown;
 

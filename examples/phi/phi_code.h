@@ -32,7 +32,7 @@ static inline void code_known(code_colors *c, text *out, char next) {
         comment = next == '*' || (next == '/' && c->before != ':');
     else
         comment = next == ' ' || next == '!';
-    code_style(c, out, comment ? STYLE_COMMENT : STYLE_CODE);
+    code_style(c, out, comment ? STYLE_COMMENT : STYLE_BLOCK);
     text_add(out, &waits, 1);
     c->before = waits;
 }
@@ -56,7 +56,7 @@ static inline void code_plain(code_colors *c, text *out, char in) {
         c->waits = in;
         return;
     } else
-        code_style(c, out, STYLE_CODE);
+        code_style(c, out, STYLE_BLOCK);
     text_add(out, &in, 1);
 }
 

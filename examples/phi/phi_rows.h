@@ -24,14 +24,14 @@ typedef enum style {
     STYLE_NUMBER,
     STYLE_ADDRESS,
     STYLE_QUOTE,
+    STYLE_BLOCK, /* of code */
     STYLES,
     ROWS_HANG = STYLES, /* by two columns; the next byte by three, and so on */
     ROWS_HANG_MOST = 26 /* 27 begins the terminal's sequences */
 } style;
 
-enum {
-    ROWS_HANG_BYTES = 8192
-}; /* of a longer line the rows after these bytes are indented by two */
+/* The rows after these bytes of a line are indented by two. */
+enum { ROWS_HANG_BYTES = 8192 };
 
 static inline bool rows_is_style(uint32_t c) { return c < ' ' && c != '\n' && c != '\t'; }
 
@@ -93,7 +93,8 @@ static inline int rows_width(const text *t, size_t from, size_t to) {
 
 /* Adds a hanging indent. */
 static inline void rows_hang(text *out, int columns) {
-    char hang = (char)(columns < 8 ? ROWS_HANG + columns - 2 : ROWS_HANG_MOST);
+    int most = ROWS_HANG_MOST - ROWS_HANG + 2;
+    char hang = (char)(ROWS_HANG - 2 + (columns < most ? columns : most));
     if (columns >= 2) text_add(out, &hang, 1);
 }
 
@@ -123,12 +124,12 @@ static inline style rows_style(text *out, bool colors, style how) {
         "",           "\033[0m",    "\033[0;1;34m", "\033[0;2m",  "\033[0;32m",
         "\033[0;31m", "\033[0;33m", "\033[0;2;3m",  "",           "",
         "",           "\033[0;1m",  "\033[0;3m",    "\033[0;36m", "\033[0;32m",
-        "\033[0;2m",  "\033[0;35m", "\033[0;4m",    "\033[0;2m"};
+        "\033[0;2m",  "\033[0;35m", "\033[0;4m",    "\033[0;2m",  "\033[0;36m"};
     static const char *const plain[STYLES] = {"",          "\033[0m",   "\033[0;1m", "\033[0;2m",
                                               "\033[0;1m", "\033[0;1m", "\033[0;1m", "\033[0;2;3m",
                                               "",          "",          "",          "\033[0;1m",
-                                              "\033[0;1m", "\033[0;1m", "\033[0;1m", "\033[0;2m",
-                                              "\033[0;1m", "\033[0;2m", "\033[0;2m"};
+                                              "\033[0;1m", "\033[0;1m", "\033[0m",   "\033[0;2m",
+                                              "\033[0m",   "\033[0;2m", "\033[0;2m", "\033[0m"};
     if (out != NULL) text_say(out, colors ? codes[how] : plain[how]);
     return how;
 }

@@ -8,7 +8,7 @@
 
 static const char *const tags[STYLES] = {"",    "</>", "<2>", "<3>", "<4>", "<5>", "<6>",
                                          "<7>", "<8>", "",    "",    "<b>", "<i>", "<c>",
-                                         "<s>", "<#>", "<n>", "<a>", "<q>"};
+                                         "<s>", "<#>", "<n>", "<a>", "<q>", "<c>"};
 static uint64_t state = 1;
 
 static size_t pick(size_t n) {

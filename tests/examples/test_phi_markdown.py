@@ -134,6 +134,8 @@ class Rows(unittest.TestCase):
                    "  <#>/* two</>\n  <#>lines */<c> y</>\n  <c>#define A</>\n  <c>don't</>\n")
 
     def test_rows_of_a_list_and_of_code_are_indented_and_fit(self):
+        self.assertEqual(run("rows", 20, "- a\n      - inner words of it\n        - innermost words\n")[0],
+                         "\u2022 a\n      \u2022 inner words\n        of it\n        \u2022 innermost\n        words\n\n")
         text = "- a word and another word\n  - inner words go on and on\n\n```\nlong_name_of_a_function(and, arguments)\n```\n"
         self.assertEqual(run("rows", 19, text)[0],
                          "\u2022 a word and\n  another word\n  \u2022 inner words go\n    on and on\n\n"
