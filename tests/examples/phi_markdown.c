@@ -16,8 +16,8 @@ static size_t pick(size_t n) {
     return (size_t)(state >> 33) % n;
 }
 
-/* In pieces of 1 to `most` bytes; 0: in one. */
-static text rendered(phi_str in, int columns, size_t most) {
+/* In pieces of 1 to `most` bytes, 0: in one; with pauses after some of them. */
+static text rendered(phi_str in, int columns, size_t most, bool pauses) {
     markdown m = PHI_ZERO;
     text out = {NULL, 0, 0};
     size_t at = 0, n;
@@ -28,6 +28,7 @@ static text rendered(phi_str in, int columns, size_t most) {
         if (n > in.len - at) n = in.len - at;
         piece.len = n;
         markdown_add(&m, piece, columns, &out);
+        if (pauses && pick(3) == 0) markdown_pause(&m, &out);
     }
     markdown_end(&m, &out);
     markdown_free(&m);
@@ -62,11 +63,11 @@ static void show_rows(const text *rows, int columns) {
 
 /* How many of the texts' pieces made other rows. */
 static int splits(phi_str in, int columns, int seeds, int *tried) {
-    text whole = rendered(in, columns, 0);
+    text whole = rendered(in, columns, 0, false);
     int i, wrong = 0;
     for (i = 0; i < seeds && wrong == 0; i++) {
         size_t most = i == 0 ? 1 : 1 + pick(i % 2 != 0 ? 4 : 40);
-        text parts = rendered(in, columns, most);
+        text parts = rendered(in, columns, most, false);
         ++*tried;
         if (parts.len != whole.len || memcmp(parts.at, whole.at, whole.len) != 0) {
             (void)printf("of this text:\n%.*s\n--- whole:\n", PHI_ARG(in));
@@ -88,8 +89,8 @@ static int letters(phi_str in, char c) {
     return n;
 }
 
-static int lost(phi_str in) {
-    text whole = rendered(in, 20, 0);
+static int lost(phi_str in, bool pauses) {
+    text whole = rendered(in, 20, pauses ? 9 : 0, pauses);
     const char *c;
     int wrong = 0;
     for (c = "abcxyz"; *c != '\0' && wrong == 0; c++)
@@ -125,7 +126,8 @@ static int fuzz(int seeds, int *tried) {
         while (n-- > 0) text_say(&in, words[pick(sizeof words / sizeof *words)]);
         text_say(&in, "");
         wrong += splits(text_str(&in), 8 + (int)pick(60), 3, tried);
-        if (strstr(in.at, "](") == NULL) wrong += lost(text_str(&in));
+        if (strstr(in.at, "](") == NULL)
+            wrong += lost(text_str(&in), false) + lost(text_str(&in), true);
         free(in.at);
     }
     return wrong;
@@ -145,7 +147,7 @@ int main(int argc, char **argv) {
     else if (strcmp(what, "fuzz") == 0)
         wrong = fuzz(number, &tried);
     else {
-        text rows = rendered(text_str(&in), number, 0);
+        text rows = rendered(text_str(&in), number, 0, false);
         if (strcmp(what, "show") == 0) show(&rows);
         if (strcmp(what, "rows") == 0) show_rows(&rows, number);
         free(rows.at);
