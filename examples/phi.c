@@ -25,7 +25,8 @@ static bool person(const app *a) {
 /* Called for calls that the rules ask about. */
 static phi_verdict ask(void *user_data, phi_hook *hook) {
     app *a = (app *)user_data;
-    if (person(a)) return PHI_WAIT;
+    phi_verdict given = apply_answer(a, hook);
+    if (given != PHI_WAIT || person(a)) return given;
     hook->reply = phi_str_of("Nobody is there to allow this call.");
     if (hook->agent.index != a->agent.index) /* whose events do not show it */
         note(a, STYLE_BAD, "* %.*s (not run: nobody is there to allow it)",
@@ -69,11 +70,11 @@ static void propose(app *a, const phi_pending_item *item, phi_permission_rules *
 static void begin_question(app *a, const phi_pending_item *item) {
     phi_permission_rules rules = PHI_ZERO;
     phi_str why = PHI_ZERO;
-    phi_pending_item own = phi_agent_get_info(a->agent).waiting;
+    phi_pending_item waits = phi_agent_get_info(a->agent).waiting;
     drop_keys(a);
     phi_arena_free(&a->arena);
-    a->q.nested = !phi_str_equal(item->loop_id, own.loop_id);
-    a->q.reads = a->config == NULL;
+    a->q.nested = !phi_str_equal(item->loop_id, waits.loop_id);
+    a->q.reads = setup_folded != NULL;
     question_set(&a->q, item, &a->arena);
     if (item->kind == PHI_WAITING_DECISION) propose(a, item, &rules, &why);
     question_always(&a->q, &rules, why);
@@ -97,6 +98,7 @@ static bool ask_next(app *a) {
         bool tool = item->kind == PHI_WAITING_DECISION && item->point == PHI_HOOK_BEFORE_TOOL;
         phi_permission_call call = call_of(item);
         if (item->quiet || (!tool && item->kind != PHI_WAITING_BUDGET)) continue;
+        if (tool) kept_into(&a->always, item->permissions, &a->arena); /* a sub-agent's, too */
         if (tool && item->permissions != NULL &&
             phi_permissions_check(item->permissions, &call, NULL) == PHI_PERMISSION_ALLOW)
             (void)phi_decide(item->ticket, PHI_ALLOW, NULL); /* by an "always" of before */
@@ -109,38 +111,26 @@ static bool ask_next(app *a) {
     return a->q.asking = first != NULL;
 }
 
-/* As much again: the payer's limits, or its budget where that is less. */
-static phi_raise again(phi_agent payer) {
-    phi_agent_desc desc = PHI_ZERO;
-    phi_raise by = PHI_ZERO;
-    (void)phi_agent_get_desc(payer, &desc);
-    by.turns = desc.limits.max_turns;
-    by.tokens = desc.limits.max_tokens;
-    by.duration_ms = desc.limits.max_duration_ms;
-    by.cost = desc.limits.max_cost;
-    by.requests = desc.budget.max_requests;
-    if (desc.budget.max_tokens > 0 && desc.budget.max_tokens < by.tokens)
-        by.tokens = desc.budget.max_tokens;
-    if (desc.budget.max_cost > 0 && (by.cost <= 0 || desc.budget.max_cost < by.cost))
-        by.cost = desc.budget.max_cost;
-    return by;
-}
-
 static void decide(app *a, char answer) {
-    phi_raise by = again(a->q.item.payer);
+    phi_raise by = apply_more(a->q.item.payer);
     const phi_pending_item *item = &a->q.item;
-    bool yes = answer != 'n';
+    bool yes = answer != 'n', keeps = false;
     if (a->chat && !a->q.above) show_question(a);
     if (item->kind == PHI_WAITING_BUDGET) {
         (void)(yes ? phi_budget_raise(item->payer, &by) : phi_abort(item->agent));
     } else {
         if (yes && a->q.change) folded_note(&a->folded, item->tool_call_id, NULL, true);
-        if (answer == 'a')
+        if (answer == 'a') {
             (void)phi_permissions_add(item->permissions, a->q.always.rules, a->q.always.count);
+            keeps = kept_add(&a->always, &a->q.always, &a->arena);
+        }
         (void)phi_decide(item->ticket, yes ? PHI_ALLOW : PHI_DENY,
                          yes ? NULL : "The user said no.");
     }
-    note(a, STYLE_DIM, yes ? answer == 'a' ? "(always)" : "(yes)" : "(no)");
+    note(a, STYLE_DIM,
+         answer == 'a' ? keeps ? "(always, in this directory)" : "(always, until phi ends)"
+         : yes         ? "(yes)"
+                       : "(no)");
     (void)phi_step(a->rt, 0); /* the decision is seen before the next question */
     a->q.asking = false;
 }
@@ -153,13 +143,19 @@ static int open_permissions(app *a) {
     phi_permissions_desc desc = PHI_ZERO;
     phi_parse_error error = PHI_ZERO;
     a->desc.deadlines.decision_ms = person(a) ? PHI_UNLIMITED : 1;
-    if (phi_json_get(phi_config_tree(a->config), "permissions") != NULL) return 0;
     if (places_here(directory, sizeof directory)) desc.workspace = directory;
     desc.home = places_home();
-    desc.ask_fn = ask;
-    desc.user_data = a;
     if (a->config != NULL)
         error.status = phi_config_protected_paths(a->config, &a->arena, &desc.protected_paths);
+    if (error.status == PHI_OK) a->answers = wants_permissions(&a->o.wants, desc, &error);
+    if (a->answers == NULL && a->o.wants.allow_count > 0)
+        return complain(a, "--allow", error.message);
+    if (a->o.wants.plan) /* over the rules of a file, too */
+        desc.rules = phi_permissions_mode(PHI_PERMISSION_MODE_PLAN);
+    else if (phi_json_get(phi_config_tree(a->config), "permissions") != NULL)
+        return 0;
+    desc.ask_fn = ask;
+    desc.user_data = a;
     if (error.status == PHI_OK) a->permissions = phi_permissions_new(&desc, &error);
     if (a->permissions == NULL) return complain(a, phi_status_text(error.status), error.message);
     a->desc.hook_fn = phi_permissions_hook;
@@ -171,22 +167,28 @@ static int open_permissions(app *a) {
 static int agent_of_config(app *a) {
     phi_agents_desc with = PHI_ZERO;
     phi_agent_desc to = PHI_ZERO;
+    text prompt = {NULL, 0, 0};
+    if (a->o.own) own_defaults(a, &prompt);
     with.base = &a->desc;
     with.ask_fn = ask;
     with.ask_user_data = a;
     with.hide_keys = a->o.found;
     a->agents = commands_agents(a->rt, a->config, with, a->o.replay != NULL);
+    a->desc.system_prompt = NULL; /* copied */
+    free(prompt.at);
     if (commands_problems(a->config, a->agents, stderr, a->o.quiet) > 0) return UNUSABLE;
     if (phi_agents_step(a->agents) == PHI_BUSY)
         return keys_signal ? INTERRUPTED : complain(a, a->o.replay, "an MCP server is not ready");
     a->agent = phi_agents_get(a->agents, a->o.agent);
     if (a->agent.rt == NULL) return complain(a, "the file has no such agent", a->o.agent);
     while (phi_agents_at(a->agents, a->which)->agent.index != a->agent.index) a->which++;
-    a->why = a->o.config;
+    if (!a->o.own || phi_json_path(phi_config_tree(a->config), "provider.model") != NULL)
+        a->why = a->o.config;
     to.system_prompt = a->o.system;
     if (a->o.system != NULL) (void)phi_agent_set(a->agent, &to, PHI_SET_SYSTEM_PROMPT);
     if (a->o.model == NULL) return 0;
     if (!choose_model(a, &to.model)) return UNUSABLE;
+    (void)apply_model(a, &to.model);
     if (phi_agent_set(a->agent, &to, PHI_SET_MODEL) == PHI_OK) return 0;
     return complain(a, "-m", last_error(a));
 }
@@ -215,6 +217,7 @@ static int look_at_found(app *a) {
         if (answer == 0) {
             note(a, STYLE_DIM, "(./phi.toml is not used)");
             a->o.config = NULL;
+            a->o.found = false;
             if (keys_signal) return INTERRUPTED;
             return a->o.agent != NULL ? complain(a, "--agent is one of that file", NULL) : 0;
         }
@@ -238,11 +241,11 @@ static int set_up(app *a) {
     desc.error = &why;
     if (code == 0 && (a->rt = phi_runtime_new(&desc)) == NULL) code = complain(a, why, NULL);
     if (code == 0) code = look_at_found(a);
-    if (code == 0 && a->o.config != NULL)
-        a->config = commands_load(a->o.config, a->o.found ? &a->trust : NULL);
+    if (code == 0) code = load_config(a);
     if (code == 0) code = open_session(a);
     if (code == 0) code = open_permissions(a);
     if (code == 0) code = a->o.config != NULL ? agent_of_config(a) : agent_of_environment(a);
+    if (code == 0) code = apply_wants(a);
     words.len = 0;
     if (code == 0 && (!files_use_session(&a->session, a->agent, &words) ||
                       !attach_open(&a->attached, a->agent, a->o.attach, a->o.attach_count, &words)))
@@ -268,6 +271,7 @@ static int tear_down(app *a, int code) {
     phi_config_free(a->config);
     phi_runtime_free(a->rt);
     phi_permissions_free(a->permissions);
+    phi_permissions_free(a->answers);
     phi_file_store_close(&a->session.store);
     if (!files_close_tape(&a->tape, &words)) {
         (void)complain(a, words.at, NULL);
@@ -282,6 +286,7 @@ static int tear_down(app *a, int code) {
     folded_free(&a->folded);
     free(a->todo.words.at);
     trust_free(&a->trust);
+    own_free(&a->own);
     sessions_free(&a->kept);
     free(a->left.at);
     free(a->fresh.at);
@@ -579,7 +584,9 @@ int main(int argc, char **argv) {
     a.whole = !typed_is_terminal(1);
     keys_catch_signals();
     if (a.o.command != NULL && strcmp(a.o.command, "sessions") == 0) return list_sessions(&a);
+    if (a.o.command != NULL && strcmp(a.o.command, "doctor") == 0) return tear_down(&a, doctor(&a));
     if (a.o.command != NULL) return tear_down(&a, commands(a.o.command, a.o.config));
+    if (asks && !a.o.json && typed_is_terminal(2)) keys_terminal(); /* for questions */
     code = set_up(&a);
     if (code == 0)
         code = asks ? one_question(&a) : dumb || !keys_open() ? plain_chat(&a) : chat(&a);

@@ -2,7 +2,8 @@
 #ifndef PHI_EVENTS_H
 #define PHI_EVENTS_H
 
-#include "phi_app.h"
+#include "phi_shown.h"
+#include "phi_servers.h"
 
 static inline void show_line(app *a, phi_str json) {
     text safe = {NULL, 0, 0};
@@ -36,6 +37,7 @@ static inline void show_json(app *a, const phi_event *ev) {
 
 static inline void show_events(app *a) {
     phi_event ev;
+    if (!a->o.json) servers_look(a);
     while (phi_next_event(a->rt, &ev)) {
         if (a->o.json) show_json(a, &ev);
         if (a->o.json && ev.kind == PHI_EV_AGENT_END) show_run(a, &ev);

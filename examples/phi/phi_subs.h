@@ -39,13 +39,13 @@ static inline void subs_own(subs *s, const phi_event *ev) {
 }
 
 /* Adds the line of a call of a sub-agent that shows no events. STYLE_END: there is none. */
-static inline style subs_event(subs *s, const phi_event *ev, phi_agent own, text *out) {
+static inline style subs_event(subs *s, const phi_event *ev, phi_agent caller, text *out) {
     static const char begins[] = "[sub-agent calling tool: ";
     bool calls =
         ev->text.len > sizeof begins && memcmp(ev->text.at, begins, sizeof begins - 1) == 0;
     phi_str name = ev->tool_name, tool = ev->text;
     size_t i;
-    if (ev->agent.index == own.index)
+    if (ev->agent.index == caller.index)
         subs_own(s, ev);
     else if (ev->kind == PHI_EV_AGENT_START && (i = subs_find(s, ev->loop_id)) < SUBS_KEPT) {
         s->kept[i].shown = true;
@@ -66,9 +66,9 @@ static inline style subs_event(subs *s, const phi_event *ev, phi_agent own, text
 }
 
 /* Writes the sub-agent's name before the line of its call. */
-static inline void subs_name(subs *s, const phi_event *ev, phi_agent own, text *line) {
+static inline void subs_name(subs *s, const phi_event *ev, phi_agent caller, text *line) {
     text name = {NULL, 0, 0};
-    size_t i = ev->agent.index != own.index ? subs_find(s, ev->loop_id) : SIZE_MAX;
+    size_t i = ev->agent.index != caller.index ? subs_find(s, ev->loop_id) : SIZE_MAX;
     if (i >= SUBS_KEPT || line->len == 0) return;
     text_say(&name, "  ");
     text_fit(&name, phi_str_of(s->kept[i].name[0] != '\0' ? s->kept[i].name : "sub-agent"), 64);
