@@ -65,6 +65,9 @@ static inline bool keys_dumb(void) {
     return term == NULL || strcmp(term, "dumb") == 0;
 }
 
+/* The terminal knows the sequences of styles, also if phi does not draw on it. */
+static inline bool keys_styles(void) { return !keys_dumb(); }
+
 /* ---- raw mode ---- */
 
 static inline uint64_t keys_now_ms(void) {

@@ -88,6 +88,9 @@ static inline void keys_size(int *columns, int *rows) {
     *rows = info.srWindow.Bottom - info.srWindow.Top + 1;
 }
 
+/* The console knows the sequences of styles, also if phi does not draw on it: nobody has asked it to. */
+static inline bool keys_styles(void) { return false; }
+
 /* ---- raw mode ---- */
 
 /* Safe at any time. What was typed or pasted for the program, and not read, is no command for the shell. */
