@@ -57,7 +57,7 @@
 #if PHI__PUB_BASE_BASE != 0xf10f89a3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x41aff763
+#if PHI__PUB_PHI_2 != 0xb5f598b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x678db51e
@@ -299,11 +299,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x099f5680
+#if PHI__PUB_PHI_TOOLS_1 != 0x56cb87b4
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x099f5680
+#define PHI__PUB_PHI_TOOLS_1 0x56cb87b4
 
 #ifdef __cplusplus
 extern "C" {
@@ -1519,8 +1519,8 @@ PHI_API phi_status phi_strategy_settle(phi_agent agent);
    A result is the text of the child's last answer that has text, with its blocks joined by line
    breaks, or "(sub-agent produced no text output)". Its details are JSON:
    {"sub_agent":name,"turns":messages of the run,"id":...}, with the id only if the child can be
-   continued. If the run fails, the result is an error with the run's message. If a limit or a budget
-   ends the run, the result is no error: it has a second text block, such as
+   continued. If the run fails, the result is an error with the run's message. If a limit or a
+   budget ends the run, the result is no error: it has a second text block, such as
    "[Agent stopped: Max turns reached (10/10)]", and the details have "status":"limit".
 
    The logs refer to each other: the caller's log has a SPAWN entry, and the child's LOOP_START
