@@ -477,7 +477,7 @@ int main(""")
     desc.system_prompt =""", 1)
 
 
-HELLO_MOST = 370_500  # bytes; where they go: scripts/sizes.py
+HELLO_MOST = 370_600  # bytes; where they go: scripts/sizes.py
 
 
 def job_sizes():
