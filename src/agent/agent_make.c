@@ -615,16 +615,12 @@ static bool phi__at_limit_name(phi__agent *agent) {
     return true;
 }
 
-static phi__agent *phi__make_build(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent) {
-    uint64_t refusals = rt->memory.refusals;
+/* *refused: set to true if the agent's limit has refused memory. */
+static phi__agent *phi__make_build(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent,
+                                   bool *refused) {
     phi__agent *agent =
         (phi__agent *)phi__alloc(&rt->memory, sizeof *agent + rt->features.agent_bytes);
-    if (agent == NULL) {
-        (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: %s",
-                         rt->memory.refusals > refusals ? rt->at_limit.failure.message.at
-                                                        : "out of memory");
-        return NULL;
-    }
+    if (agent == NULL) return NULL;
     agent->rt = rt;
     phi_memory_init(&agent->memory, &rt->memory.allocator, desc->memory.limit_bytes);
     agent->memory.parent = &rt->memory;
@@ -642,7 +638,7 @@ static phi__agent *phi__make_build(phi_runtime *rt, const phi_agent_desc *desc, 
     if (phi__at_limit_name(agent) && phi__make_fill(agent, desc))
         agent->slot = phi__slots_take(&rt->agents, PHI__AGENT_IDLE, agent);
     if (agent->slot == NULL) {
-        (void)phi__agent_no_room(agent, "phi_agent_new", refusals);
+        *refused = agent->memory.refusals > 0;
         phi__end_destroy(agent);
         return NULL;
     }
@@ -667,7 +663,11 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
         return NULL;
     }
     if (phi__agent_check(rt, desc) != PHI_OK) return NULL;
-    phi__agent *agent = phi__make_build(rt, desc, lent);
+    uint64_t refusals = rt->memory.refusals;
+    bool refused = false;
+    phi__agent *agent = phi__make_build(rt, desc, lent, &refused);
+    if (agent == NULL)
+        phi__agent_no_room(rt, "phi_agent_new", refused ? desc->memory.limit_bytes : 0, refusals);
     if (agent != NULL && phi__stored_open_thread(agent, desc) != PHI_OK) {
         phi__end_drop(agent);
         return NULL;

@@ -165,7 +165,9 @@ PHI__FN phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc,
     phi__journal_close(agent->thread); /* the agent's entries must not be stored */
     phi__end_retire(agent);
     if (status == PHI_NO_MEMORY && words[0] == '\0') {
-        (void)phi__agent_no_room(agent, "phi_agent_restore", refusals);
+        const phi_memory *memory = &agent->memory;
+        phi__agent_no_room(rt, "phi_agent_restore", memory->refusals > 0 ? memory->limit_bytes : 0,
+                           refusals);
         return NULL;
     }
     (void)phi__error(rt, status, "phi_agent_restore: %s",

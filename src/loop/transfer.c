@@ -165,9 +165,8 @@ PHI__FN phi_status phi__transfer_head_now(phi_transfer handle, int http_status, 
 
 /* Returns the number of unread bytes at which a push is refused. */
 static size_t phi__transfer_most(const phi__transfer *t) {
-    size_t limit = t->body.memory->limit_bytes;
-    if (limit == 0) return PHI__TRANSFER_BODY_MOST;
-    return phi__min(PHI__TRANSFER_BODY_MOST, phi__max(limit / PHI__TRANSFER_LIMIT_PART, 1));
+    size_t part = t->body.memory->limit_bytes / PHI__TRANSFER_LIMIT_PART; /* 0: no limit */
+    return part == 0 || part > PHI__TRANSFER_BODY_MOST ? PHI__TRANSFER_BODY_MOST : part;
 }
 
 PHI__FN phi_status phi__transfer_push_now(phi_transfer handle, const char *bytes, size_t len) {
