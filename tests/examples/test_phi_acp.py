@@ -199,7 +199,7 @@ class Lines(Folder):
         child = self.begin("slow-100")
         session = self.session(child)
         self.send(child, self.prompt(session))
-        self.until(child, lambda message: "update" in message.get("params", {}))
+        self.until(child, lambda message: message.get("params", {}).get("update", {}).get("messageId"))
         child.send_signal(signal.SIGTERM)
         out, _, code = self.finish(child)
         self.assertEqual((out[-1]["result"], code), ({"stopReason": "cancelled"}, 130))
