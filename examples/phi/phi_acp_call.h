@@ -10,7 +10,7 @@ static inline const char *acp_kind(phi_str tool, phi_str source) {
     static const char *const kinds[][2] = {{"bash", "execute"},      {"read_file", "read"},
                                            {"write_file", "edit"},   {"edit_file", "edit"},
                                            {"list_files", "search"}, {"search", "search"},
-                                           {"read_skill", "read"}};
+                                           {"read_skill", "read"},   {"todo_write", "think"}};
     size_t i;
     for (i = 0; i < sizeof kinds / sizeof *kinds && source.len == 0; i++)
         if (phi_str_is(tool, kinds[i][0])) return kinds[i][1];

@@ -84,6 +84,7 @@ static inline void acp_session_free(acp_session *s) {
     phi_file_store_close(&a->session.store);
     trust_free(&a->trust);
     own_free(&a->own);
+    free(a->todo.words.at);
     sessions_free(&a->kept);
     free(a->left.at), free(a->fresh.at);
     free(a->place.at), free(a->config_path.at);

@@ -2,7 +2,7 @@
 #ifndef PHI_ACP_SHOW_H
 #define PHI_ACP_SHOW_H
 
-#include "phi_acp_call.h"
+#include "phi_acp_plan.h"
 
 enum { ACP_PIECE = 64 << 10 }; /* bytes of a text in one update */
 
@@ -96,8 +96,9 @@ static inline void acp_message_end(acp *p, acp_session *s, const phi_message *m)
     s->a.cut = m->stop_reason == PHI_STOP_REASON_LENGTH;
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete)
-            acp_call_wanted(&p->wire, s, c->id, c->name, c->arguments, false);
+        if (c->kind != PHI_CONTENT_TOOL_CALL || c->incomplete) continue;
+        acp_call_wanted(&p->wire, s, c->id, c->name, c->arguments, false);
+        acp_plan(&p->wire, s, c->name, c->arguments);
     }
 }
 

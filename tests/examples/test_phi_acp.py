@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -42,6 +43,8 @@ SCENARIOS = {
     "hidden": [use("bash", command="touch one.txt # \u202e\u200b" + "x" * 300), TOLD],
     "sleeps": [use("bash", command="sleep 30"), TOLD],
     "cut": [{"blocks": [{"type": "text", "text": "It ends in the mid"}], "stop": "length"}],
+    "plan": [use("todo_write", todos=[{"content": "Look", "status": "completed"}, {"content": "Mend", "status": "in_progress"}]),
+             {"blocks": [{"type": "text", "text": "Done."}]}],
     "caller": [use("scout", task="Look"), TOLD],
     "server": [use("island__plant", x=1, y=1), TOLD],
 }
@@ -116,7 +119,12 @@ class Lines(Folder):
                 "params": {"sessionId": session, "prompt": [{"type": "text", "text": text}]}}
 
     def finish(self, child):
-        out, err = child.communicate(timeout=LONGEST)
+        """The rest of stdout, of which some may have been read ahead."""
+        late = threading.Timer(LONGEST, child.kill)
+        late.start()
+        out, err = child.stdout.read(), child.stderr.read()
+        child.wait()
+        late.cancel()
         return [json.loads(line) for line in out.splitlines()], err.decode(), child.returncode
 
     def test_what_is_no_request_is_an_error_and_the_next_one_is_answered(self):
@@ -191,7 +199,7 @@ class Lines(Folder):
         child = self.begin("slow-100")
         session = self.session(child)
         self.send(child, self.prompt(session))
-        self.until(child, lambda message: "update" in message.get("params", {}))
+        self.until(child, lambda message: message.get("params", {}).get("update", {}).get("messageId"))
         child.send_signal(signal.SIGTERM)
         out, _, code = self.finish(child)
         self.assertEqual((out[-1]["result"], code), ({"stopReason": "cancelled"}, 130))
@@ -519,6 +527,12 @@ class Client(Folder):
                 self.assertEqual([u.title for u in editor.of("tool_call")], ["scout Look", "A sub-agent: touch one.txt"])
                 self.assertEqual([u.status for u in editor.of("tool_call_update")], ["in_progress", status, "completed"])
                 self.assertEqual(os.path.exists(self.folder + "/one.txt"), answer != "reject_once")
+
+    def test_tasks_are_the_editors_plan(self):
+        editor, _ = self.one("plan")
+        self.assertEqual([(entry.content, entry.status) for entry in editor.of("plan")[0].entries],
+                         [("Look", "completed"), ("Mend", "in_progress")])
+        self.assertEqual((editor.asked, editor.of("tool_call_update")[-1].status), ([], "completed"))
 
     def test_the_users_own_configuration_and_options_are_used(self):
         os.makedirs(self.folder + "/.config/phi")
