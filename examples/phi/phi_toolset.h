@@ -27,6 +27,7 @@ static inline void setup_tools(app *a) {
     tools.workspace = ".";
     (void)phi_tools_init(&a->set, &tools);
     setup_folded = &a->folded;
+    a->folded.watches = true;
     for (i = 0; i < a->set.count; i++) {
         phi_tool *tool = &a->tools[i];
         bool edits = strcmp(a->set.tools[i].name, "edit_file") == 0;
