@@ -3,10 +3,12 @@
        phi "Which files are new here?"         the answer on stdout, tool calls on stderr
        git diff | phi "Review this"            a question about standard input
        phi                                     a chat: docs/phi.md has its keys
-       phi -c agent.toml                       the agents, models, tools and rules of a file */
+       phi -c agent.toml                       the agents, models, tools and rules of a file
+       phi acp                                 for an editor that speaks the Agent Client Protocol */
 #define PHI_IMPLEMENTATION
 #include "phi_tools.h"
 
+#include "phi/phi_acp.h"
 #include "phi/phi_app.h"
 #include "phi/phi_setup.h"
 #include "phi/phi_slash.h"
@@ -18,8 +20,8 @@ enum { BELOW = LIVE_ROWS + 1 + TODO_ROWS };
 
 /* Whether somebody can answer. */
 static bool person(const app *a) {
-    return typed_is_terminal(0) && !a->o.json &&
-           (a->chat || a->o.question.len == 0 || typed_is_terminal(2));
+    return a->acp || (typed_is_terminal(0) && !a->o.json &&
+                      (a->chat || a->o.question.len == 0 || typed_is_terminal(2)));
 }
 
 /* Called for calls that the rules ask about. */
@@ -70,10 +72,10 @@ static void propose(app *a, const phi_pending_item *item, phi_permission_rules *
 static void begin_question(app *a, const phi_pending_item *item) {
     phi_permission_rules rules = PHI_ZERO;
     phi_str why = PHI_ZERO;
-    phi_pending_item waits = phi_agent_get_info(a->agent).waiting;
+    phi_pending_item waiting = phi_agent_get_info(a->agent).waiting;
     drop_keys(a);
     phi_arena_free(&a->arena);
-    a->q.nested = !phi_str_equal(item->loop_id, waits.loop_id);
+    a->q.nested = !phi_str_equal(item->loop_id, waiting.loop_id);
     a->q.reads = a->folded.watches;
     question_set(&a->q, item, &a->arena);
     if (item->kind == PHI_WAITING_DECISION) propose(a, item, &rules, &why);
@@ -144,6 +146,7 @@ static int open_permissions(app *a) {
     phi_parse_error error = PHI_ZERO;
     a->desc.deadlines.decision_ms = person(a) ? PHI_UNLIMITED : 1;
     if (places_here(directory, sizeof directory)) desc.workspace = directory;
+    if (a->place.len > 0) desc.workspace = a->place.at;
     desc.home = places_home();
     if (a->config != NULL)
         error.status = phi_config_protected_paths(a->config, &a->arena, &desc.protected_paths);
@@ -585,6 +588,8 @@ int main(int argc, char **argv) {
     keys_catch_signals();
     if (a.o.command != NULL && strcmp(a.o.command, "sessions") == 0) return list_sessions(&a);
     if (a.o.command != NULL && strcmp(a.o.command, "doctor") == 0) return tear_down(&a, doctor(&a));
+    if (a.o.command != NULL && strcmp(a.o.command, "acp") == 0)
+        return tear_down(&a, acp_serve(&a, open_permissions));
     if (a.o.command != NULL) return tear_down(&a, commands(a.o.command, a.o.config));
     if (asks && !a.o.json && typed_is_terminal(2)) keys_terminal(); /* for questions */
     code = set_up(&a);

@@ -51,6 +51,10 @@ typedef struct app {
     bool cut;        /* the newest answer ended at its limit of tokens */
     bool guess;      /* nobody named the model, and no key is set: a local server may be there */
     bool chat, quit;
+    bool acp;         /* a session of an editor: */
+    text place;       /* its directory; empty: the working directory */
+    text config_path; /* the phi.toml of its directory */
+    text *said;       /* gets the notes; NULL: they are shown */
     bool whole; /* answers are shown when they are whole: what a pipe got cannot be taken back */
     screen screen;
     markdown markdown; /* the answer's */
@@ -78,6 +82,11 @@ typedef struct app {
 /* A line about the run: in the chat a line of the transcript, else on stderr. */
 static inline void note_str(app *a, style how, phi_str words) {
     text clean = {NULL, 0, 0};
+    if (a->said != NULL) {
+        text_note(a->said, words);
+        text_say(a->said, "\n");
+        return;
+    }
     prose_break(&a->screen, &a->markdown, false);
     screen_fresh(&a->screen);
     if (how == STYLE_ASK) /* in rows already, and safe */

@@ -108,7 +108,7 @@ static inline int apply_wants(app *a) {
     }
     if (sets != 0) status = phi_agent_set(a->agent, &desc, sets);
     if (!w->plan && a->tape.tape == NULL) { /* a tape is played where other rules may be kept */
-        kept_open(&a->always);
+        kept_open(&a->always, a->place.at);
         kept_into(&a->always, apply_permissions(a), &a->arena);
     }
     free(prompt.at);

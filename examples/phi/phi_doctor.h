@@ -189,7 +189,7 @@ static inline void doctor_folders(app *a) {
                     : "their folder cannot be written ($XDG_STATE_HOME, default ~/.local/state)");
     good = trust_place("trusted", &place) && place.len > 8;
     if (good) text_remove(&place, place.len - 8, 8); /* the folder alone */
-    good = good && access(place.at, W_OK | X_OK) == 0;
+    good = good && access(place.at, W_OK) == 0;
     doctor_say(a, good ? "ok" : "no", "settings: %s",
                good ? place.at
                     : "their folder cannot be written ($XDG_CONFIG_HOME, default ~/.config)");

@@ -17,10 +17,13 @@ typedef struct kept {
     size_t told_count;
 } kept;
 
-/* A directory whose name cannot stand in a line keeps nothing. */
-static inline void kept_open(kept *k) {
+/* directory NULL: the working directory. One whose name cannot be in a line keeps nothing. */
+static inline void kept_open(kept *k, const char *directory) {
     const char *c = k->here;
-    if (!places_here(k->here, sizeof k->here)) k->here[0] = '\0';
+    if (directory != NULL)
+        (void)snprintf(k->here, sizeof k->here, "%s", directory);
+    else if (!places_here(k->here, sizeof k->here))
+        k->here[0] = '\0';
     while (*c != '\0' && (unsigned char)*c >= 32) c++;
     if (*c != '\0') k->here[0] = '\0';
 }
@@ -53,7 +56,7 @@ static inline bool kept_rules(phi_str json, phi_arena *arena, phi_permission_rul
     return out->count > 0;
 }
 
-/* Gives permissions the rules that are kept, once. */
+/* Gives permissions the rules that are kept, once. Rules that deny what they do not name stay as they are. */
 static inline void kept_into(kept *k, phi_permissions *permissions, phi_arena *arena) {
     text place = {NULL, 0, 0}, all = {NULL, 0, 0};
     phi_arena_mark mark = phi_arena_save(arena);
@@ -63,6 +66,7 @@ static inline void kept_into(kept *k, phi_permissions *permissions, phi_arena *a
     for (i = 0; i < k->told_count; i++)
         if (k->told[i] == permissions) return;
     if (permissions == NULL || k->here[0] == '\0' || k->told_count == KEPT_TOLD) return;
+    if (phi_permissions_rules(permissions)->otherwise != PHI_PERMISSION_ASK) return;
     k->told[k->told_count++] = permissions;
     kept_read(&place, &all);
     while (at < all.len)
@@ -93,8 +97,13 @@ static inline bool kept_add(const kept *k, const phi_permission_rules *rules, ph
         kept_read(&place, &all);
         while (at < all.len && !done)
             done = kept_line(k, &all, &at, &line, &old) && phi_str_equal(line, text_str(&added));
-        text_add(&all, added.at, added.len);
-        done = done || (all.len < TRUST_BYTES && place.len > 0 && places_write(place.at, &all));
+        if (!done && all.len > 0 && all.len < TRUST_BYTES && all.at[all.len - 1] == '\n') {
+            done = places_append(place.at, &added); /* another phi may add one, too */
+        } else if (!done && all.len < TRUST_BYTES && place.len > 0) {
+            if (all.len > 0) text_say(&all, "\n"); /* its last line is torn */
+            text_add(&all, added.at, added.len);
+            done = places_write(place.at, &all);
+        }
     }
     phi_arena_reset(arena, mark);
     free(place.at);

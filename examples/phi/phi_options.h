@@ -20,6 +20,8 @@ static const char options_usage[] =
     "       phi sessions                  the conversations that were begun in this directory\n"
     "       phi doctor [-c FILE]          what works here: keys, servers, the configuration, "
     "folders\n"
+    "       phi acp [-c FILE] [-m NAME]   for editors: the Agent Client Protocol over stdin and "
+    "stdout\n"
     "  -c, --config FILE    agents, models, tools and rules (default: ./phi.toml, if it is there)\n"
     "      --agent NAME     which agent of the file (default: its first)\n"
     "  -m, --model NAME     :alias of the file, preset, preset:model, or model\n"
@@ -46,7 +48,7 @@ typedef struct options {
     const char *config, *agent, *model, *system, *session, *record, *replay, *trace;
     const char *attach[OPTIONS_ATTACH];
     size_t attach_count;
-    const char *command; /* "check", "doctor", "models", "schema", "sessions"; NULL: none */
+    const char *command; /* "check", "doctor", "models", "schema", "sessions", "acp"; NULL: none */
     bool json, quiet, resume, forget;
     bool waits; /* for standard input, however long it takes */
     bool found; /* the configuration: nobody named it */
@@ -113,7 +115,8 @@ static inline int options_rest(options *o, int count, char **words) {
         return o->config != NULL ? -1 : options_wrong("check: which file?", "");
     }
     if (count == 1 && (strcmp(words[0], "models") == 0 || strcmp(words[0], "schema") == 0 ||
-                       strcmp(words[0], "sessions") == 0 || strcmp(words[0], "doctor") == 0)) {
+                       strcmp(words[0], "sessions") == 0 || strcmp(words[0], "doctor") == 0 ||
+                       strcmp(words[0], "acp") == 0)) {
         o->command = words[0];
         return -1;
     }
@@ -169,6 +172,10 @@ static inline int options_read(options *o, int argc, char **argv) {
         return options_wrong("there is no question", "");
     if (o->command && o->attach_count > 0)
         return options_wrong("--attach wants a question, or a chat", "");
+    if (o->command && strcmp(o->command, "acp") == 0 &&
+        (o->record || o->replay || o->trace || o->session || o->resume || o->json))
+        return options_wrong("phi acp takes no --json, session, tape or trace: the editor asks",
+                             "");
     if ((o->session || o->resume) && (o->record || o->replay))
         return options_wrong(
             "a tape holds one run from its beginning: --session cannot be recorded", "");

@@ -62,20 +62,15 @@ static inline bool prices_has(const phi_model *model) {
 }
 
 /* Sets what nobody has given: prices at the model's own server, and its limits at any, for another server that has the
-   name has the model. An answer of an unknown model has the limit of its server, where the protocol can leave it out;
-   one on this machine keeps its own, because it may never end. True: something was set. */
+   name has the model. True: something was set. */
 static inline bool prices_fill(phi_model *model, bool has_window, bool has_most) {
     const price_row *row = prices_find(model);
     phi_model before = *model;
     bool home = row != NULL && trust_same(trust_origin(phi_str_of(model->base_url)), row->server);
     bool same = home || (row != NULL && strchr(row->id, '/') == NULL);
-    bool chat = model->protocol != NULL && strncmp(model->protocol, "openai_", 7) == 0;
     if (home && !prices_has(model)) model->cost = row->cost;
     if (same && !has_window && row->window > 0) model->context_window = row->window;
-    if (same && !has_most && row->most > 0)
-        model->max_tokens = row->most;
-    else if (!has_most && chat && (model->quirks & PHI_QUIRK_OPEN_KEY) == 0)
-        model->max_tokens = 0;
+    if (same && !has_most && row->most > 0) model->max_tokens = row->most;
     return before.max_tokens != model->max_tokens || before.cost.input != model->cost.input ||
            before.context_window != model->context_window;
 }

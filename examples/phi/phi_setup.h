@@ -23,8 +23,9 @@ static inline void default_prompt(app *a, text *prompt) {
         text_say(prompt,
                  "You are a helpful assistant in a terminal. Be brief. Your tools work in the "
                  "current directory.\n");
-        if (a->tape.tape == NULL) project_place(prompt); /* a tape is played elsewhere, and later */
-        file = project_instructions(prompt);
+        if (a->tape.tape == NULL)
+            project_place(prompt, app_place(a)); /* a tape is played elsewhere, and later */
+        file = project_instructions(prompt, app_place(a));
         if (file != NULL) note(a, STYLE_DIM, "phi: the model reads %s", file);
     }
     a->desc.system_prompt = a->o.system != NULL ? a->o.system : prompt->at;
@@ -100,9 +101,9 @@ static inline int load_config(app *a) {
    its beginning, and a configuration may keep its own sessions. */
 static inline int open_session(app *a) {
     text words = {NULL, 0, 0};
-    bool has_own = phi_json_get(phi_config_tree(a->config), "session") != NULL;
+    bool keeps = phi_json_get(phi_config_tree(a->config), "session") != NULL;
     int code = 0;
-    if (a->o.session == NULL && !a->o.forget && a->tape.tape == NULL && !has_own &&
+    if (a->o.session == NULL && !a->o.forget && a->tape.tape == NULL && !keeps &&
         sessions_open(&a->kept)) {
         if (a->o.resume && !sessions_newest(&a->kept))
             code = complain(a, "no conversation was kept in this directory", NULL);

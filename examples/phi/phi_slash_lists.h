@@ -75,7 +75,7 @@ static inline void slash_forget(app *a, const char *number) {
 
 static inline void slash_permissions(app *a, const char *rest) {
     phi_permissions *permissions = apply_permissions(a);
-    text lines = {NULL, 0, 0};
+    text answers = {NULL, 0, 0};
     phi_str json;
     if (strncmp(rest, "forget", 6) == 0 && (rest[6] == '\0' || rest[6] == ' ')) {
         slash_forget(a, rest + 6 + strspn(rest + 6, " "));
@@ -88,12 +88,12 @@ static inline void slash_permissions(app *a, const char *rest) {
         note(a, STYLE_DIM, "(this agent has no rules)");
     else
         note_str(a, STYLE_DIM, json);
-    if (kept_list(&a->always, &a->arena, &lines) > 0)
+    if (kept_list(&a->always, &a->arena, &answers) > 0)
         note(a, STYLE_DIM,
              "answered with \"always\" in this directory (/permissions forget 1 takes back the "
              "first):\n%s",
-             lines.at);
-    free(lines.at);
+             answers.at);
+    free(answers.at);
 }
 
 static inline void slash_mcp(app *a, const char *rest) {

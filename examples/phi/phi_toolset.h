@@ -18,21 +18,25 @@ static inline phi_flow setup_start(void *user_data, phi_call call, phi_str argum
     return setup_starts[phi_str_is(info.tool_name, "edit_file")](user_data, call, arguments);
 }
 
+/* The directory in which the tools work. */
+static inline const char *app_place(const app *a) { return a->place.len > 0 ? a->place.at : "."; }
+
 /* The built-in tools and todo_write, which changes nothing: it runs at once. */
 static inline void setup_tools(app *a) {
     static const phi_permission_rule allows = {
         .verdict = PHI_PERMISSION_ALLOW, .tool = todo_name, .source = ""};
     phi_tools_desc tools = PHI_ZERO;
     size_t i;
-    tools.workspace = ".";
+    tools.workspace = app_place(a);
     (void)phi_tools_init(&a->set, &tools);
-    setup_folded = &a->folded;
-    a->folded.watches = true;
+    if (!a->acp) setup_folded = &a->folded;
+    a->folded.watches = !a->acp;
     for (i = 0; i < a->set.count; i++) {
         phi_tool *tool = &a->tools[i];
         bool edits = strcmp(a->set.tools[i].name, "edit_file") == 0;
         *tool = a->set.tools[i];
-        if (a->o.question.len > 0 || (!edits && strcmp(tool->name, "write_file") != 0)) continue;
+        if (a->acp || a->o.question.len > 0 || (!edits && strcmp(tool->name, "write_file") != 0))
+            continue;
         setup_starts[edits] = tool->start;
         tool->start = setup_start;
     }

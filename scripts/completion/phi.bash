@@ -30,7 +30,7 @@ _phi() {
         mapfile -t COMPREPLY < <(compgen -W "--config --agent --model --attach --system --allow --yes --plan --thinking --max-turns --max-cost --continue --session --no-session --json --record
             --replay --trace --quiet --help --version" -- "$word")
         ;;
-    *) [ "$COMP_CWORD" = 1 ] && mapfile -t COMPREPLY < <(compgen -W "check doctor models schema sessions" -- "$word") ;;
+    *) [ "$COMP_CWORD" = 1 ] && mapfile -t COMPREPLY < <(compgen -W "acp check doctor models schema sessions" -- "$word") ;;
     esac
 }
 complete -F _phi phi

@@ -32,7 +32,7 @@ typedef enum phi_event_kind {
     /* the run ended: status, usage; failure if the run failed; text: the limit that was reached, or
        the failure's message */
     PHI_EV_AGENT_END,
-    PHI_EV_TURN_START,      /* one model call and its tools */
+    PHI_EV_TURN_START, /* one model call and its tools */
     PHI_EV_TURN_END,
     /* message: a user message, a tool result, or an answer that is still empty */
     PHI_EV_MESSAGE_START,

@@ -5,6 +5,7 @@ import json
 import os
 import stat
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -44,14 +45,15 @@ class Mine(test_phi.Pty):
         for line in lines:
             self.type(line + "\n")
         self.type("/quit\n")
-        end = test_phi.time.monotonic() + test_phi.LONGEST
-        while self.child.poll() is None and test_phi.time.monotonic() < end:  # a terminal holds 4 KiB
-            if test_phi.select.select([self.master], [], [], 0.1)[0]:
-                self.said += os.read(self.master, 65536)
-        code = self.child.wait(timeout=1)
-        while test_phi.select.select([self.master], [], [], 0.2)[0]:
+        end = time.monotonic() + test_phi.LONGEST
+        while self.child.poll() is None and time.monotonic() < end:  # the terminal holds only a few thousand bytes
+            self.read(0.1)
+        self.read(0.2)
+        return self.said.decode().replace("\r\n", "\n"), self.child.wait(timeout=1)
+
+    def read(self, seconds):
+        while test_phi.select.select([self.master], [], [], seconds)[0]:
             self.said += os.read(self.master, 65536)
-        return self.said.decode().replace("\r\n", "\n"), code
 
 
 class Own(Mine):
@@ -160,6 +162,13 @@ class Always(Mine):
         self.always()
         os.remove(os.path.join(self.folder, "one.txt"))
         self.assertIn("(not run: ", self.ask("--plan", "go", scenario="phi-one")[1])
+        self.write("a.toml", "[provider]\n" + self.provider("s/phi-one") + '[tools]\nenabled = ["bash"]\n[permissions]\nmode = "%s"\n')
+        with open(os.path.join(self.folder, "a.toml"), encoding="utf-8") as file:
+            form = file.read()
+        for mode, made in (("plan", False), ("default", True)):
+            self.write("a.toml", form % mode)
+            self.ask("-c", "a.toml", "go")
+            self.assertEqual(os.path.exists(os.path.join(self.folder, "one.txt")), made, mode)
         self.folder = test_phi.home()
         self.addCleanup(test_phi.shutil.rmtree, self.folder, ignore_errors=True)
         self.assertIn("(not run: Nobody is there", self.ask("go", scenario="phi-one")[1])
@@ -172,6 +181,22 @@ class Always(Mine):
             with self.subTest(text=text[-60:], mode=mode):
                 self.mine(text, mode, "allowed")
                 self.assertIn("(not run: Nobody is there", self.ask("go", scenario="phi-one")[1])
+
+    def test_several_are_kept_one_after_another_also_after_a_torn_line(self):
+        self.mine(self.folder + "\t{torn", name="allowed")
+        self.start("phi-ask", "go", **self.more)
+        for words in ("touch one.txt", "by hand"):
+            self.wait_for(words)
+            self.wait_for("n: ")
+            self.said = b""
+            self.type("a\n")
+        self.wait_for("(always, in this directory)")
+        self.assertEqual(self.child.wait(timeout=test_phi.LONGEST), 0)
+        self.assertEqual(len(self.allowed().splitlines()), 3)
+        for name in self.files():
+            os.remove(os.path.join(self.folder, name))
+        self.assertEqual(self.ask("go", scenario="phi-ask")[2], 0)
+        self.assertEqual(self.files(), ["four.txt", "one.txt", "three.txt", "two.txt"])
 
     def test_where_nothing_can_be_kept_it_lasts_until_the_end(self):
         self.start("phi-one", "go", XDG_CONFIG_HOME="/dev/null/x")
