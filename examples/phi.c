@@ -76,7 +76,7 @@ static void begin_question(app *a, const phi_pending_item *item) {
     drop_keys(a);
     phi_arena_free(&a->arena);
     a->q.nested = !phi_str_equal(item->loop_id, waiting.loop_id);
-    a->q.reads = setup_folded != NULL;
+    a->q.reads = a->folded.watches;
     question_set(&a->q, item, &a->arena);
     if (item->kind == PHI_WAITING_DECISION) propose(a, item, &rules, &why);
     question_always(&a->q, &rules, why);

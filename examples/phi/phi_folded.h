@@ -7,7 +7,7 @@
 
 #include "phi_calls.h"
 #include "phi_change.h"
-#include "phi_live.h"
+#include "phi_output.h"
 #include "phi_prose.h"
 
 enum { FOLDED_KEPT = 16, FOLDED_BYTES = 2 << 20, FOLDED_ROWS = 4, FOLDED_CHANGE = 24 };
@@ -31,6 +31,7 @@ typedef struct folded {
     folded_change changes[FOLDED_KEPT];
     size_t count, next_change;
     size_t opened; /* so many of the newest were shown whole */
+    bool watches;  /* calls are noted when they begin, and the file is read */
 } folded;
 
 /* ---- changes of files ---- */
@@ -47,6 +48,7 @@ static inline void folded_note(folded *f, phi_str id, const change_call *call, b
     folded_change *c = folded_find(f, id);
     phi_arena arena;
     phi_memory memory;
+    if (c != NULL && asked) c->asked = true;
     if (c != NULL || id.len == 0 || id.len >= sizeof c->id) return;
     c = &f->changes[f->next_change++ % FOLDED_KEPT];
     (void)snprintf(c->id, sizeof c->id, "%.*s", PHI_ARG(id));
@@ -64,41 +66,6 @@ static inline void folded_note(folded *f, phi_str id, const change_call *call, b
 }
 
 /* ---- lines ---- */
-
-/* Adds the lines of an output as they may be shown. */
-static inline void folded_clean(text *out, phi_str in) {
-    text line = {NULL, 0, 0};
-    size_t i, from = 0, begin, end;
-    for (i = 0; i <= in.len; i++) {
-        phi_str part = in;
-        if (i < in.len && in.at[i] != '\n') continue;
-        for (end = i; end > from && in.at[end - 1] == '\r';) end--;
-        for (begin = end; begin > from && in.at[begin - 1] != '\r';) begin--;
-        part.at += begin; /* a carriage return begins a line again */
-        part.len = end - begin;
-        line.len = 0;
-        live_plain(&line, part);
-        text_strict(out, text_str(&line));
-        if (i < in.len) text_say(out, "\n");
-        from = i + 1;
-    }
-    while (out->len > 0 && strchr(" \n", out->at[out->len - 1]) != NULL) out->len--;
-    free(line.at);
-}
-
-/* Without what its line has said already, and without empty lines at its beginning. */
-static inline phi_str folded_result(const phi_event *ev, phi_str result) {
-    static const char *const begins[] = {"Exit code: ", "STDOUT:"};
-    size_t i, n;
-    for (i = 0; i < 2 && phi_str_is(ev->tool_name, "bash"); i++) {
-        n = strlen(begins[i]);
-        if (result.len < n || memcmp(result.at, begins[i], n) != 0) continue;
-        while (result.len > 0 && result.at[0] != '\n') result.at++, result.len--;
-        if (result.len > 0) result.at++, result.len--;
-    }
-    while (result.len > 0 && result.at[0] == '\n') result.at++, result.len--;
-    return result;
-}
 
 /* Shows lines, below the call's: the first `most`, cut to the window; FOLDED_ALL: all. */
 static inline void folded_rows(screen *s, const folded_output *o, size_t most) {
@@ -160,7 +127,7 @@ static inline void folded_end(folded *f, screen *s, const phi_event *ev, phi_str
     text body = {NULL, 0, 0};
     size_t rows = 1, i;
     bool change = c != NULL && !c->asked && !ev->is_error;
-    if (c == NULL) folded_clean(&body, folded_result(ev, result));
+    if (c == NULL) output_clean(&body, output_result(ev, result));
     if (change) text_add(&body, c->body.at, c->body.len);
     if (c != NULL) c->id[0] = '\0';
     for (i = 0; i < body.len; i++) rows += body.at[i] == '\n';
@@ -176,6 +143,20 @@ static inline void folded_end(folded *f, screen *s, const phi_event *ev, phi_str
         folded_rows(s, o, change ? FOLDED_CHANGE : reads || ev->is_error ? 0 : FOLDED_ROWS);
     }
     free(body.at);
+}
+
+/* The calls of an answer, by their arguments alone. */
+static inline void folded_wanted(folded *f, const phi_message *message) {
+    size_t i;
+    for (i = 0; i < message->content_count && !f->watches; i++) {
+        const phi_content *c = &message->content[i];
+        change_call call = PHI_ZERO;
+        call.tool = c->name;
+        call.arguments = c->arguments;
+        if (c->kind == PHI_CONTENT_TOOL_CALL &&
+            (phi_str_is(c->name, "edit_file") || phi_str_is(c->name, "write_file")))
+            folded_note(f, c->id, &call, false);
+    }
 }
 
 /* The newest output that was not yet shown whole; NULL: there is none. */

@@ -95,6 +95,7 @@ static inline void show(app *a, const phi_event *ev) {
     if (how == STYLE_END && a->chat) how = subs_event(&a->subs, ev, a->agent, &words);
     if (how != STYLE_END) note_str(a, how, text_str(&words));
     if (role == PHI_ROLE_ASSISTANT) calls_wanted(a->calls, ev, &a->arena, columns);
+    if (role == PHI_ROLE_ASSISTANT && a->chat) folded_wanted(&a->folded, ev->message);
     if (ev->kind == PHI_EV_TOOL_START)
         calls_begin(a->calls, ev, ev->tool_call_id, ev->arguments, &a->arena, columns);
     if (ev->kind == PHI_EV_TOOL_END || role == PHI_ROLE_TOOL_RESULT) show_call(a, ev);

@@ -30,6 +30,7 @@ static inline void setup_tools(app *a) {
     tools.workspace = app_place(a);
     (void)phi_tools_init(&a->set, &tools);
     if (!a->acp) setup_folded = &a->folded;
+    a->folded.watches = !a->acp;
     for (i = 0; i < a->set.count; i++) {
         phi_tool *tool = &a->tools[i];
         bool edits = strcmp(a->set.tools[i].name, "edit_file") == 0;

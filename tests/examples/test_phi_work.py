@@ -178,6 +178,14 @@ class Work(test_phi.Tmux):
                                 r"      18   line 19\n      19 - line 20\n      19 \+ line twenty\n")
         self.assertRegex(said, r"\x1b\[31m(\x1b\[49m)?      19 - line 20")
 
+    def test_a_change_of_an_agent_of_a_file_is_shown_by_its_arguments(self):
+        os.makedirs(os.path.join(self.folder, "work"))
+        self.write("work/agent.toml", AGENTS.split("[[")[0].replace("caller", "edit") +
+                   '[tools]\nenabled = ["edit_file"]\n[permissions]\notherwise = "allow"\n')
+        self.chat("x", "-c", "agent.toml", SERVER=test_phi.mock.url)
+        screen = self.wait_for("^Done\\.")
+        self.assertRegex(screen, r"\* edit_file notes\.txt \(\d+ms, ok\)\n    - line 7\n    - line 8\n    \+ line seven\nDone")
+
     def test_a_new_file_has_lines_that_come_and_one_without_a_line_break_says_so(self):
         self.chat("new")
         self.wait_for(r"^write_file wants to run:\n  \| sub/new\.txt\n  \| \+ line 1\n")
