@@ -8,10 +8,11 @@
 #include "phi_tools.h"
 
 #include "phi/phi_app.h"
+#include "phi/phi_below.h"
+#include "phi/phi_input.h"
 #include "phi/phi_setup.h"
-#include "phi/phi_slash.h"
 
-enum { WAITS = 256, LOOK_MS = 100, DRAWN = 5 + QUESTION_ROWS + LIVE_ROWS + LINE_ROWS };
+enum { WAITS = 256, LOOK_MS = 100, DRAWN = 5 + QUESTION_ROWS + LIVE_ROWS + LINE_ROWS + MENU_ROWS };
 
 /* ---- permission ---- */
 
@@ -286,10 +287,11 @@ static int tear_down(app *a, int code) {
     live_free(&a->live);
     trust_free(&a->trust);
     sessions_free(&a->kept);
-    free(a->left.at);
-    free(a->fresh.at);
+    shell_free(&a->shell);
     screen_free(&a->screen);
     line_free(&a->line);
+    complete_free(&a->complete);
+    menu_free(&a->menu);
     free(words.at);
     free(a->o.question.at);
     if (a->screen.gone == 0) return code;
@@ -329,11 +331,9 @@ static void ask_at_stderr(app *a) {
     free(rows.at);
 }
 
-static int one_question(app *a) {
+/* Until nothing runs any more. */
+static int run_out(app *a) {
     int runs, ends = 0, ended;
-    if (attach_send(&a->attached, a->agent, a->o.question.at) != PHI_OK)
-        return complain(a, last_error(a), NULL);
-    sessions_note(&a->kept, a->o.question.at);
     do {
         runs = phi_step(a->rt, LOOK_MS);
         show_events(a);
@@ -341,19 +341,22 @@ static int one_question(app *a) {
         screen_look(&a->screen);
         ended = keys_signal;
         if (ended && ends++ > 0) return INTERRUPTED;
-        if (ended || a->screen.gone) (void)phi_abort(a->agent);
+        if (ended || a->screen.gone) (void)phi_abort(a->agent), shell_stop(&a->shell);
         if (ended) keys_signal = 0; /* one that comes meanwhile is kept */
     } while (runs > 0);
     return a->code;
 }
 
-/* ---- the chat ---- */
-
-static void add_line(app *a, text *line, style how, const text *words) {
-    rows_style(line, a->screen.colors, how);
-    text_fit(line, text_str(words), a->screen.columns);
-    rows_style(line, a->screen.colors, STYLE_PLAIN);
+static int one_question(app *a) {
+    back_keep_stopped(a);
+    if (attach_send(&a->attached, a->agent, a->o.question.at) != PHI_OK)
+        return complain(a, last_error(a), NULL);
+    a->shell.kept.len = 0;
+    sessions_note(&a->kept, a->o.question.at);
+    return run_out(a);
 }
+
+/* ---- the chat ---- */
 
 /* The question, or what runs now. How many rows. */
 static int draw_above(app *a, text *lines, int most) {
@@ -389,17 +392,16 @@ static void draw(app *a) {
     count = draw_above(a, lines, rows - (rows < 16 ? 3 : 4 + most));
     if (a->q.asking && a->q.cut && !a->q.above) show_question(a);
     status_agent(&words[0], a->agent, named != NULL ? named->name : phi_str_of(""));
-    status_tokens(&words[1], a->agent, a->screen.columns < 60, a->q.asking);
-    if (a->q.asking)
-        question_keys(&words[2], &a->q);
-    else
-        status_keys(&words[2], a->agent, a->live.strategy.len > 0);
+    status_tokens(&words[1], a->agent, a->screen.columns < 60, draw_doing(a));
+    draw_keys(a, &words[2]);
     if (status && rows >= 8) add_line(a, &lines[count++], STYLE_DIM, &words[0]);
     if (status && rows >= 3) add_line(a, &lines[count++], STYLE_DIM, &words[1]);
     if (rows >= 4 && a->q.asking) add_line(a, &lines[count++], STYLE_ASK, &words[2]);
     row = count;
     count += line_rows(&a->line, a->screen.columns, most, lines + count, &row, &column);
-    if (rows >= 10 && !a->q.asking) add_line(a, &lines[count++], STYLE_DIM, &words[2]);
+    if (!a->q.asking) count += draw_menu(a, lines + count, rows - count - 2);
+    if (rows >= 10 && !a->q.asking && (a->menu.count == 0 || a->menu.chooses))
+        add_line(a, &lines[count++], STYLE_DIM, &words[2]);
     screen_draw(&a->screen, lines, count, row, column); /* what is new scrolls by */
     if (resized) screen_redraw(&a->screen, count);
     if (resized) screen_draw(&a->screen, lines, count, row, column);
@@ -413,14 +415,16 @@ static void draw(app *a) {
 }
 
 static void submit(app *a, const char *words) {
-    bool steers = phi_agent_get_info(a->agent).running;
+    bool steers = phi_agent_get_info(a->agent).running, waits = shell_runs(&a->shell);
     size_t count = a->attached.count, total = a->attached.total;
     phi_status status;
     if (words[strspn(words, " \n")] == '\0') return;
-    if (!steers && !slash_attach(a, words)) {
+    if (waits) note(a, STYLE_DIM, "(the line in the shell ends first, or Esc stops it)");
+    if (waits || (!steers && !input_attach(a, words))) {
         line_set(&a->line, words);
         return;
     }
+    if (!steers) back_keep_stopped(a);
     status = steers ? phi_steer(a->agent, words) : attach_send(&a->attached, a->agent, words);
     if (status != PHI_OK && !steers) attach_cut(&a->attached, count, total); /* not sent */
     say_you(a, phi_str_of(words));
@@ -428,6 +432,7 @@ static void submit(app *a, const char *words) {
         note(a, STYLE_BAD, "! %s", steers ? phi_status_text(status) : last_error(a));
     else if (!steers) {
         sessions_note(&a->kept, words);
+        a->shell.kept.len = 0;
         a->code = 0; /* Esc stops this run, too */
         say_agent(a);
     }
@@ -438,12 +443,16 @@ static void enter(app *a) {
     text words = {NULL, 0, 0};
     text_add(&words, a->line.text.at, a->line.text.len);
     line_done(&a->line);
-    if (words.at != NULL && !slash_line(a, words.at)) submit(a, words.at);
+    if (words.at != NULL) input_keep(a, words.at);
+    if (words.at != NULL && !input_shell(a, words.at) && !slash_line(a, words.at))
+        submit(a, words.at);
     free(words.at);
 }
 
 static void stop_or_quit(app *a, bool clears) {
-    if (phi_agent_get_info(a->agent).running && a->code != INTERRUPTED) {
+    if (shell_runs(&a->shell)) {
+        shell_stop(&a->shell);
+    } else if (phi_agent_get_info(a->agent).running && a->code != INTERRUPTED) {
         a->code = INTERRUPTED; /* of this run; a second time quits */
         (void)phi_abort(a->agent);
     } else if (clears && a->line.text.len > 0)
@@ -465,7 +474,7 @@ static void press(app *a, int key) {
     if (answer != 0) answer_with(a, answer);
     if (a->q.key != 0 && !keys_resized)
         keys_resized = 1; /* the question is drawn again before the key counts */
-    if (taken) return;
+    if (taken || input_key(a, key)) return;
     switch (key) {
     case KEY_ENTER:
         if (a->line.text.len > 0) enter(a);
@@ -489,7 +498,7 @@ static void press(app *a, int key) {
 static void wait_for_something(app *a) {
     intptr_t fd = phi_runtime_fd(a->rt);
     int most = phi_agent_get_info(a->agent).running ? LOOK_MS : 5 * LOOK_MS,
-        next = phi_next_timeout(a->rt);
+        next = a->complete.active ? 0 : phi_next_timeout(a->rt);
     if (a->keys.len > 0 || a->q.key != 0) most = KEYS_ESCAPE_MS;
     if (next >= 0 && next < most) most = next;
     keys_wait(fd, fd >= 0 || most < 10 ? most : 10);
@@ -503,8 +512,10 @@ static int chat(app *a) {
     a->chat = true;
     note(a, STYLE_BOLD, "phi " PHI_VERSION " - %.*s (%s)", PHI_ARG(model), a->why);
     show_history(a);
+    input_open(a);
     while (!a->quit && !keys_signal && !a->screen.gone) {
         show_events(a);
+        if (a->stopped) back_keep_stopped(a);
         (void)ask_next(a);
         if (keys_stopped) keys_suspend();
         if (keys_resized > 1) a->q.seen = false; /* keys from before it is drawn again */
@@ -512,10 +523,12 @@ static int chat(app *a) {
         while ((key = keys_next(&a->keys)) != KEY_NONE && !a->quit && !keys_signal) press(a, key);
         answer = a->q.asking && !keys_signal ? question_waited(&a->q, a->keys.len > 0) : 0;
         if (answer != 0) answer_with(a, answer);
+        if (complete_step(&a->complete)) complete_end(&a->complete, &a->line, &a->menu);
         draw(a);
         wait_for_something(a);
     }
     (void)phi_abort(a->agent);
+    shell_stop(&a->shell);
     screen_fresh(&a->screen);
     screen_draw(&a->screen, NULL, 0, 0, 0);
     keys_restore();
@@ -541,8 +554,10 @@ static int plain_chat(app *a) {
         a->o.question.len = 0;
         text_say(&a->o.question, words);
         count = a->attached.count, total = a->attached.total;
-        if (words[0] != '\0' && !slash_line(a, words) && slash_attach(a, words) &&
-            one_question(a) == UNUSABLE)
+        if (input_shell(a, words))
+            (void)run_out(a);
+        else if (words[0] != '\0' && !slash_line(a, words) && input_attach(a, words) &&
+                 one_question(a) == UNUSABLE)
             attach_cut(&a->attached, count, total); /* not sent */
         if (a->quit) return 0;
     }

@@ -9,13 +9,16 @@
 #include "phi_calls.h"
 #include "phi_choice.h"
 #include "phi_commands.h"
+#include "phi_complete.h"
 #include "phi_files.h"
 #include "phi_line.h"
 #include "phi_live.h"
+#include "phi_menu.h"
 #include "phi_notes.h"
 #include "phi_options.h"
 #include "phi_screen.h"
 #include "phi_sessions.h"
+#include "phi_shell.h"
 #include "phi_status.h"
 #include "phi_trust.h"
 
@@ -31,8 +34,7 @@ typedef struct app {
     phi_toolset set;
     phi_permissions *permissions;
     files_session session;
-    sessions kept;    /* conversations that no option names */
-    text left, fresh; /* the lane that /clear left, and the one that it began */
+    sessions kept; /* conversations that no option names */
     files_tape tape;
     attachments attached; /* to the first prompt */
     phi_memory memory;
@@ -41,6 +43,7 @@ typedef struct app {
     bool compacts;   /* the run makes the view smaller, and has no answer */
     bool cut;        /* the newest answer ended at its limit of tokens */
     bool guess;      /* nobody named the model, and no key is set: a local server may be there */
+    bool stopped;    /* the newest run was */
     bool chat, quit;
     bool whole; /* answers are shown when they are whole: what a pipe got cannot be taken back */
     screen screen;
@@ -50,8 +53,11 @@ typedef struct app {
     int code;
     question q; /* its rules are in the arena */
     live live;
+    shell shell; /* lines that a person runs */
     key_reader keys;
     line_editor line;
+    complete complete; /* of a word of the line */
+    menu menu;         /* below it */
     typed typed;
 } app;
 
@@ -120,6 +126,7 @@ static inline void show_end(app *a, const phi_event *ev) {
                                         : FAILED;
     if (status == PHI_CANCELLED && (a->screen.gone == 0 || a->screen.gone == EINTR))
         note(a, STYLE_DIM, "(stopped)");
+    a->stopped = status == PHI_CANCELLED;
     if (stopped) note(a, STYLE_BAD, "! %s", phi_status_text(status));
     if (status == PHI_OK && a->cut)
         note(a, STYLE_BAD, "! the answer was cut off at its limit of tokens (max_tokens)");

@@ -23,7 +23,7 @@ static const char options_usage[] =
     "  -m, --model NAME     :alias of the file, preset, preset:model, or model\n"
     "  -a, --attach FILE    a document, image or sound for the first prompt; may be repeated\n"
     "      --system TEXT    another system prompt\n"
-    "      --continue       goes on with the newest conversation of this directory\n"
+    "      --continue       goes on with the last conversation of this directory\n"
     "      --session FILE   keeps the conversation there, and continues it (a .jsonl file)\n"
     "      --no-session     keeps nothing of the conversation\n"
     "      --json           each event as a line of JSON on stdout\n"

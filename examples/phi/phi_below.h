@@ -1,0 +1,40 @@
+/* phi_below.h - lines below the transcript: how they look, what the keys do, and the rows of the menu. */
+#ifndef PHI_BELOW_H
+#define PHI_BELOW_H
+
+#include "phi_app.h"
+
+static inline void add_line(app *a, text *line, style how, const text *words) {
+    rows_style(line, a->screen.colors, how);
+    text_fit(line, text_str(words), a->screen.columns);
+    rows_style(line, a->screen.colors, STYLE_PLAIN);
+}
+
+/* How many rows. */
+static inline int draw_menu(app *a, text *lines, int most) {
+    text rows[MENU_ROWS] = PHI_ZERO;
+    int mark, n = menu_rows(&a->menu, a->screen.columns, most, rows, &mark), i;
+    for (i = 0; i < n; i++) {
+        add_line(a, &lines[i], i == mark ? STYLE_BOLD : STYLE_DIM, &rows[i]);
+        free(rows[i].at);
+    }
+    return n;
+}
+
+/* What the status says in place of what the agent does; NULL: that. */
+static inline const char *draw_doing(const app *a) {
+    return a->q.asking ? "Waiting for you" : shell_runs(&a->shell) ? "The shell runs a line" : NULL;
+}
+
+static inline void draw_keys(const app *a, text *out) {
+    if (a->q.asking)
+        question_keys(out, &a->q);
+    else if (a->menu.chooses)
+        text_say(out, "Up, Down | Enter: a new lane before that prompt | Esc: back");
+    else if (shell_runs(&a->shell))
+        text_say(out, "Ctrl+U: clear | Esc: stop");
+    else
+        status_keys(out, a->agent, a->live.strategy.len > 0);
+}
+
+#endif
