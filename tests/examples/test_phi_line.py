@@ -34,16 +34,6 @@ class Line(test_phi.Tmux):
         """A prompt and its answer, the word itself."""
         self.line(word, r"^Agent \(\d+ms\): %s$" % word)
 
-    def request(self):
-        """The next request."""
-        end = time.monotonic() + test_phi.LONGEST
-        while time.monotonic() < end:
-            bodies = asked()
-            if bodies:
-                return bodies[0]
-            time.sleep(0.03)
-        raise AssertionError("nothing was asked:\n" + self.screen())
-
     def leave(self):
         self.type("C-u")
         self.type("C-d")
@@ -127,9 +117,8 @@ class Line(test_phi.Tmux):
                              ('@"an odd one.png" @words.txt', ["image", "document"]),
                              ("/no/such.png and ~/none.pdf", [])]:
             with self.subTest(words=words):
-                self.line(words)
-                blocks = self.request()["messages"][-1]["content"]
-                self.wait_for("Ready")
+                self.line(words, r"^Agent \(\d+ms\): " + test_phi.re.escape(words))
+                blocks = asked()[0]["messages"][-1]["content"]
                 self.assertEqual([b["type"] for b in blocks], types + ["text"])
                 self.assertEqual(blocks[-1]["text"], words)
                 self.type("C-r")  # a lane with few messages
@@ -252,7 +241,7 @@ class Line(test_phi.Tmux):
         self.assertLess(os.path.getsize(path), 100)
         self.assertGreater(os.path.getsize(path + ".old"), 128 << 10)
         self.type("Up", "Up")
-        self.wait_for(r"^> line 1299 x")
+        self.wait_for(r"^> line 1299\n  x")
 
     # ---- prompts of before ----
 
@@ -339,12 +328,14 @@ class Dumb(test_phi.Pty):
         asked()
         self.type("!echo one; echo two\n")
         self.wait_for("  one\r\n  two\r\n(ok, ")
+        self.wait_for("ms)\r\n> ")
         self.type("hello\n")
         self.wait_for("hello\r\nhello\r\n")
         self.assertIn("$ echo one; echo two\\nExit code: 0\\none\\ntwo", json.dumps(asked()[0]["messages"]))
         self.type("!echo begun; sleep 60\n")
         self.wait_for("  begun\r\n")
         self.type("\x03")
+        self.said = b""
         self.wait_for("ms)\r\n> ")
         self.type("\x04")
         self.assertEqual(self.left()[0], 0)
