@@ -288,6 +288,7 @@ static int tear_down(app *a, int code) {
     trust_free(&a->trust);
     sessions_free(&a->kept);
     shell_free(&a->shell);
+    free(a->asked.at);
     screen_free(&a->screen);
     line_free(&a->line);
     complete_free(&a->complete);
@@ -349,10 +350,10 @@ static int run_out(app *a) {
 
 static int one_question(app *a) {
     back_keep_stopped(a);
+    input_asked(a, a->o.question.at);
     if (attach_send(&a->attached, a->agent, a->o.question.at) != PHI_OK)
         return complain(a, last_error(a), NULL);
-    a->shell.kept.len = 0;
-    sessions_note(&a->kept, a->o.question.at);
+    input_sent(a, a->o.question.at);
     return run_out(a);
 }
 
@@ -424,6 +425,7 @@ static void submit(app *a, const char *words) {
         line_set(&a->line, words);
         return;
     }
+    input_asked(a, words);
     if (!steers) back_keep_stopped(a);
     status = steers ? phi_steer(a->agent, words) : attach_send(&a->attached, a->agent, words);
     if (status != PHI_OK && !steers) attach_cut(&a->attached, count, total); /* not sent */
@@ -431,8 +433,7 @@ static void submit(app *a, const char *words) {
     if (status != PHI_OK)
         note(a, STYLE_BAD, "! %s", steers ? phi_status_text(status) : last_error(a));
     else if (!steers) {
-        sessions_note(&a->kept, words);
-        a->shell.kept.len = 0;
+        input_sent(a, words);
         a->code = 0; /* Esc stops this run, too */
         say_agent(a);
     }

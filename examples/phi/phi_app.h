@@ -32,6 +32,8 @@ typedef struct app {
     size_t which; /* of the agents */
     phi_agent_desc desc;
     phi_toolset set;
+    phi_tool tools[PHI_TOOL_COUNT + 1]; /* those of the set, and read_url */
+    text asked;                         /* all that a person has asked, whose URLs may be private */
     phi_permissions *permissions;
     files_session session;
     sessions kept; /* conversations that no option names */

@@ -7,6 +7,8 @@
 #include "phi_history.h"
 #include "phi_slash.h"
 
+enum { INPUT_ASKED_BYTES = 4 << 20 }; /* beyond it no URL that is asked about counts as typed */
+
 /* ---- files ---- */
 
 /* True if the file is a document, image or sound by its first bytes; a text is none. */
@@ -67,6 +69,18 @@ static inline bool input_attach(app *a, const char *line) {
     free(path.at);
     free(words.at);
     return taken;
+}
+
+/* A prompt was sent. */
+static inline void input_sent(app *a, const char *words) {
+    a->shell.kept.len = 0;
+    sessions_note(&a->kept, words);
+}
+
+/* A person asks this; what is piped in comes from elsewhere. */
+static inline void input_asked(app *a, const char *words) {
+    if (typed_is_terminal(0) && a->asked.len < INPUT_ASKED_BYTES)
+        text_print(&a->asked, "%s\n", words);
 }
 
 /* ---- the shell ---- */

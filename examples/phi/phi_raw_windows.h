@@ -79,6 +79,11 @@ static inline void keys_size(int *columns, int *rows) {
     *rows = info.srWindow.Bottom - info.srWindow.Top + 1;
 }
 
+/* A socket; INVALID_SOCKET: there is none. */
+static inline SOCKET keys_socket(int family, int type, int protocol) {
+    return socket(family, type, protocol);
+}
+
 /* ---- raw mode ---- */
 
 /* Safe at any time. What was typed or pasted for the program, and not read, is no command for the shell. */

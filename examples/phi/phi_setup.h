@@ -4,6 +4,7 @@
 
 #include "phi_app.h"
 #include "phi_project.h"
+#include "phi_url.h"
 
 /* The model of -m. False: there is none, and it was said. */
 static inline bool choose_model(app *a, phi_model *model) {
@@ -35,8 +36,10 @@ static inline int agent_of_environment(app *a) {
         if (file != NULL) note(a, STYLE_DIM, "phi: the model reads %s", file);
     }
     a->desc.system_prompt = a->o.system != NULL ? a->o.system : prompt.at;
-    a->desc.tools = a->set.tools;
-    a->desc.tool_count = a->set.count;
+    memcpy(a->tools, a->set.tools, a->set.count * sizeof *a->tools);
+    a->tools[a->set.count] = url_tool(&a->asked);
+    a->desc.tools = a->tools;
+    a->desc.tool_count = a->set.count + 1;
     a->agent = phi_agent_new(a->rt, &a->desc); /* copies the prompt */
     a->desc.system_prompt = NULL;
     free(prompt.at);
