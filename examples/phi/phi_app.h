@@ -57,6 +57,7 @@ typedef struct app {
     live live;
     shell shell; /* lines that a person runs */
     key_reader keys;
+    uint64_t key_ms; /* when the last key came */
     line_editor line;
     complete complete; /* of a word of the line */
     menu menu;         /* below it */

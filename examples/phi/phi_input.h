@@ -129,6 +129,12 @@ static inline void input_tab(app *a) {
 /* True: the key was for the rows below the line. Any other key takes them away. */
 static inline bool input_key(app *a, int key) {
     bool shown = a->menu.count > 0, chooses = a->menu.chooses, ends;
+    bool burst = keys_now_ms() - a->key_ms <= ANSWER_BURST_MS;
+    a->key_ms = keys_now_ms();
+    if (burst && key == KEY_ENTER && a->line.text.len > 0 && a->line.text.at[0] == '!') {
+        note(a, STYLE_DIM, "(Enter came with the line, as in a paste: press it again to run it)");
+        return true;
+    }
     ends = key == KEY_ESCAPE || key == KEY_CTRL('C');
     if (chooses && (key == KEY_UP || key == KEY_DOWN)) {
         int to = a->menu.chosen + (key == KEY_UP ? -1 : 1);

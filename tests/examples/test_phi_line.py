@@ -27,6 +27,7 @@ class Line(test_phi.Tmux):
 
     def line(self, words, said=None):
         self.type("-l", words)
+        time.sleep(0.05)  # an Enter that comes with a line for the shell does not run it
         self.type("Enter")
         return self.wait_for(said) if said is not None else None
 
@@ -68,6 +69,25 @@ class Line(test_phi.Tmux):
         self.assertRegex(words, r"(?s)\AThe user has run these lines in the shell:\n\n\$ printf .*exit 3\nExit code: 3\n.*"
                                 r"one\ntwo.*three.*\n\$ echo fine\nExit code: 0\nfine\n")
         self.assertEqual(len([b for b in second[-1]["content"] if b["type"] == "document"]), 0)
+
+    def test_a_paste_without_brackets_runs_nothing(self):
+        self.begin()
+        self.tmux("set-buffer", "!touch pasted.txt\r")
+        self.tmux("paste-buffer", "-r")
+        self.wait_for(r"press it again to run it\)(.*\n)+> !touch pasted\.txt$")
+        self.assertFalse(self.has("pasted.txt"))
+        time.sleep(0.1)
+        self.type("Enter")
+        self.wait_for(r"^\(ok, ")
+        self.assertTrue(self.has("pasted.txt"))
+
+    def test_leaving_ends_a_line_in_the_shell(self):
+        self.begin()
+        self.line("!trap 'touch ended' TERM; sleep 60 & wait", r"Status: The shell runs a line")
+        began = time.monotonic()
+        self.type("C-d")
+        self.wait_for("code 0")
+        self.assertLess(time.monotonic() - began, 10)
 
     def test_esc_stops_a_line_in_the_shell_and_what_it_printed_is_kept(self):
         self.begin()
