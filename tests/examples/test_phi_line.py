@@ -341,6 +341,21 @@ class Line(test_phi.Tmux):
         self.line("/undo", r"as it was before the last prompt")
 
 
+class Once(test_phi.Folder):
+    def test_the_text_of_an_interrupted_question_stays_for_the_next_one(self):
+        child, terminal = self.begin("slow-100", "--session", "s", "count")
+        said = b""
+        while b"two" not in said:
+            said += os.read(terminal, 100)
+        child.send_signal(test_phi.signal.SIGINT)
+        self.assertEqual(child.communicate(timeout=test_phi.LONGEST)[1], b"(stopped)\n")
+        asked()
+        self.phi("--session", "s", "go on", scenario="echo")
+        roles = [(m["role"], m["content"][0]["text"]) for m in asked()[0]["messages"]]
+        self.assertEqual([role for role, _ in roles], ["user", "assistant", "user"])
+        self.assertRegex(roles[1][1], r"\Aone two")
+
+
 class Dumb(test_phi.Pty):
     def test_a_dumb_terminal_runs_a_line_in_the_shell_too(self):
         self.start("echo", TERM="dumb")

@@ -139,6 +139,27 @@ class Url(test_phi.Tmux):
         self.wait_for(r"\(stopped\)(.*\n)+.*Ready")
 
 
+class Leaves(test_phi.Pty):
+    def test_nothing_is_left_of_a_page_that_came_was_stopped_or_is_awaited_at_the_end(self):
+        for name, after, words in [("page", "\x04", "I read: "), ("slow", "\x1b\x04", "read_url"), ("slow", "\x04", "read_url")]:
+            with self.subTest(name=name, after=after):
+                self.start(name)
+                self.wait_for("Ready")
+                self.type("Read " + at("/" + name) + "\r")
+                self.wait_for("y: once")
+                time.sleep(0.3)
+                self.type("y")
+                self.wait_for("(yes)")
+                self.said = b""
+                self.wait_for(words)
+                for key in after:
+                    self.type(key)
+                    time.sleep(0.3)
+                self.assertIn(self.left(), [(0, True), (130, True)])
+
+
+for name in [n for n in dir(test_phi.Pty) if n.startswith("test_")]:
+    setattr(Leaves, name, None)
 for name in [n for n in dir(test_phi.Tmux) if n.startswith("test_")]:
     setattr(Url, name, None)  # they are run where they stand
 
