@@ -57,7 +57,7 @@
 #if PHI__PUB_BASE_BASE != 0xf10f89a3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x99711631
+#if PHI__PUB_PHI_2 != 0xba30f284
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x678db51e
@@ -299,11 +299,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0xd0e4532a
+#if PHI__PUB_PHI_TOOLS_1 != 0xec96dcb1
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0xd0e4532a
+#define PHI__PUB_PHI_TOOLS_1 0xec96dcb1
 
 #ifdef __cplusplus
 extern "C" {
@@ -338,8 +338,14 @@ typedef struct phi_mock {
     const phi_model_request *requests;
     size_t request_count;
     size_t answers_left; /* answers left in the script */
+    /* May be set: only the newest requests are kept, so many of them (default: all). Then
+       requests[0] is the oldest one that is left, and a model call moves them. */
+    size_t max_requests;
+    size_t requests_freed; /* older requests that max_requests has freed */
     /* May be set: delay of all answers that are added later, by the runtime's clock (default 0). */
     uint32_t delay_ms;
+    /* May be set: usage of all answers that are added later, but not of failures (default: none) */
+    phi_usage usage;
     /* May be set: called if a request finds no answer left. The function adds an answer, which may
        depend on the request (default: none) */
     void (*answer_fn)(void *user_data, struct phi_mock *mock, const phi_model_request *request);
@@ -2135,7 +2141,9 @@ typedef struct phi_toolset {
 } phi_toolset;
 
 /* Fills `set` with the tools bash, read_file, write_file, edit_file, list_files and search. desc is
-   copied; NULL means defaults. Allocates nothing. PHI_BAD_ARG: set is NULL. */
+   copied; NULL means defaults. Allocates nothing. PHI_BAD_ARG: set is NULL. PHI_NOT_FOUND: there is
+   no directory `workspace`; the set is filled all the same, and its tools work once the directory
+   is there. With PHI_NO_FILES phi does not look. */
 PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
 
 /* ---- src/permissions/permissions.h ---- */
@@ -2326,6 +2334,57 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc,
 }
 #endif
 
+/* ---- src/serve/lines.h ---- */
+
+/* lines.h - lines over stdin and stdout, for protocols whose messages are lines: JSON-RPC of an
+   editor or of a language server, JSON Lines of another program.
+
+       phi_lines *lines = phi_lines_open(rt, NULL);
+       while ((status = phi_lines_next(lines, &line)) != PHI_STALE)
+           if (status == PHI_OK) answer(lines, line);   // phi_lines_write
+           else phi_step(rt, 100);
+       phi_lines_free(lines);
+
+   phi_step reads and writes, and no call waits. Reading stops at the first whole line that the host
+   has not taken, so a peer that sends too much has to wait. Nothing else in the process may use the
+   two descriptors.
+
+   Ownership: lines borrow their runtime: free them first. Their memory counts against the
+   runtime's.
+   Threads:   the pumping thread.
+
+   PHI_NO_PROCESS leaves all of this out. */
+
+typedef struct phi_lines phi_lines;
+
+/* Zero means default for every field. */
+typedef struct phi_lines_desc {
+    int in_fd, out_fd;      /* instead of 0 and 1 (default: 0 and 1) */
+    size_t max_line_bytes;  /* a longer line is skipped (default 16,777,216) */
+    size_t max_queue_bytes; /* max. bytes that wait for the reader (default 16,777,216) */
+} phi_lines_desc;
+
+/* Begins to read. desc NULL: all defaults. NULL: a descriptor is not open, both are the same, or
+   there is no memory; phi_last_error says which. */
+PHI_API phi_lines *phi_lines_open(phi_runtime *rt, const phi_lines_desc *desc);
+
+/* Takes the next line, without its end ("\n" or "\r\n"). PHI_OK: *line is valid until the next
+   call. PHI_BUSY: there is none yet; call phi_step. PHI_TOO_BIG: a line longer than max_line_bytes
+   was skipped. PHI_NO_MEMORY: a line was skipped for that reason. PHI_STALE: no line will follow,
+   because the input has ended, or because nobody reads the output any more. A last line without an
+   end counts as a line. */
+PHI_API phi_status phi_lines_next(phi_lines *lines, phi_str *line);
+
+/* Queues a copy of a text and a line break after it; the text should have no line break. PHI_FULL:
+   max_queue_bytes would be exceeded. PHI_STALE: nobody reads the output any more. PHI_NO_MEMORY.
+   After any of these nothing was queued. */
+PHI_API phi_status phi_lines_write(phi_lines *lines, phi_str text);
+
+PHI_API size_t phi_lines_waiting(const phi_lines *lines); /* queued bytes; 0 if nobody reads */
+
+/* Drops the queued bytes. The descriptors stay open. NULL is harmless. */
+PHI_API void phi_lines_free(phi_lines *lines);
+
 /* ---- src/mcp/mcp.h ---- */
 
 /* mcp.h - servers of the Model Context Protocol: their tools, resources and prompts for agents.
@@ -2465,6 +2524,7 @@ PHI_API void phi_mcp_free(phi_mcp *mcp);
    phi_step. */
 typedef struct phi_mcp_info {
     phi_mcp_state state;
+    const char *label;   /* phi_mcp_desc.name, else the server's own name; may be empty */
     const char *message; /* reason of the last failure or loss; may be empty */
     /* sent by the server; empty until READY */
     phi_str name, title, version, era, instructions;
@@ -3056,6 +3116,9 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
    always the same. The source is valid until phi_mcp_free, which fails while agents have the tools.
    The list is empty before the server is ready. During a restart, the last list stays. */
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp);
+/* Returns the connection whose tools a source has. NULL: the source is not of phi_mcp_tools. So a
+   host finds the connections that a configuration has made for an agent. */
+PHI_API phi_mcp *phi_mcp_of_source(const phi_tool_source *source);
 
 /* A tool for a host to show. Strings are terminated. */
 typedef struct phi_mcp_tool {
@@ -11865,11 +11928,11 @@ PHI__FN bool phi__walk_has(phi__fd dir, const char *name, bool *directory) {
 #endif /* PHI__IMP_SYSTEM */
 
 #ifdef PHI__IMP_MOCK
-#if PHI__IMP_MOCK != 0xcc3b5b3a
+#if PHI__IMP_MOCK != 0xc24e7c41
 #error "phi: two versions of src/mock in one file"
 #endif
 #else
-#define PHI__IMP_MOCK 0xcc3b5b3a
+#define PHI__IMP_MOCK 0xc24e7c41
 
 /* ---- src/mock/mock.c ---- */
 
@@ -11883,32 +11946,30 @@ typedef struct phi__mock_toolcall {
     phi_str tool, arguments;
 } phi__mock_toolcall;
 
+/* An answer of the script, which is also the call that gives it. It is freed when the call ends. */
 typedef struct phi__mock_answer {
     struct phi__mock_answer *next;
-    phi_str text; /* the answer's text; for a failure, its message */
+    phi_arena arena; /* memory of the text and the calls */
+    phi_str text;    /* the answer's text; for a failure, its message */
     phi__mock_toolcall *calls;
     phi_failure_kind failure;
     uint32_t delay_ms;
+    phi_usage usage;
+    size_t at; /* bytes of the text that were already sent */
+    uint64_t from_us;
 } phi__mock_answer;
 
 typedef struct phi__mock {
     phi_mock shown; /* must be first: a pointer to a phi_mock also points to a phi__mock */
     phi_runtime *rt;
-    phi_arena arena;
     phi__mock_answer *first, *last;
     phi_model_request *requests;
-    size_t room;
+    phi_arena *arenas; /* memory of each request */
+    size_t room, arena_room;
     uint32_t calls; /* number of tool calls made so far; ids are made from it */
     bool lost;      /* an answer was not added because there was no memory */
     char name[16];
 } phi__mock;
-
-typedef struct phi__mock_talk {
-    const phi__mock_answer *answer; /* NULL: the script had no answer left */
-    size_t number;                  /* number of the call's request, from 1 */
-    size_t at;                      /* bytes of the text that were already sent */
-    uint64_t from_us;
-} phi__mock_talk;
 
 /* ---- requests ---- */
 
@@ -11941,53 +12002,107 @@ static bool phi__mock_keep_messages(phi_arena *arena, phi_model_request *to) {
     return true;
 }
 
-static bool phi__mock_grow(phi__mock *m) {
-    size_t room = m->room > 0 ? phi__mul(m->room, 2) : 8;
-    phi_model_request *list;
-    if (m->shown.request_count < m->room) return true;
-    list = (phi_model_request *)phi_arena_alloc(&m->arena, phi__mul(room, sizeof *list));
-    if (list == NULL) return false;
-    if (m->room > 0) memcpy(list, m->requests, m->shown.request_count * sizeof *list);
-    m->requests = list;
-    m->shown.requests = list;
-    m->room = room;
-    return true;
+static bool phi__mock_fill(phi__mock *m, phi_arena *arena, const phi_model_request *request,
+                           phi_model_request *to) {
+    *to = *request;
+    to->model = &m->shown.model;
+    return phi__mock_keep_messages(arena, to) && phi__mock_keep_tools(arena, to) &&
+           phi__takes_copy(arena, &request->options, &to->options) &&
+           phi__arena_str(arena, request->system_prompt, &to->system_prompt) &&
+           phi__arena_str(arena, request->session_id, &to->session_id) &&
+           phi__keep_text(arena, &to->format.name) && phi__keep_text(arena, &to->format.schema);
+}
+
+static void phi__mock_drop_oldest(phi__mock *m) {
+    size_t left = --m->shown.request_count;
+    phi_arena_free(&m->arenas[0]);
+    memmove(m->arenas, m->arenas + 1, left * sizeof *m->arenas);
+    memmove(m->requests, m->requests + 1, left * sizeof *m->requests);
+    m->shown.requests_freed++;
 }
 
 static bool phi__mock_keep(phi__mock *m, const phi_model_request *request) {
-    phi_arena *arena = &m->arena;
-    if (!phi__mock_grow(m)) return false;
-    phi_model_request *to = &m->requests[m->shown.request_count];
-    *to = *request;
-    to->model = &m->shown.model;
-    if (!phi__mock_keep_messages(arena, to) || !phi__mock_keep_tools(arena, to) ||
-        !phi__takes_copy(arena, &request->options, &to->options) ||
-        !phi__arena_str(arena, request->system_prompt, &to->system_prompt) ||
-        !phi__arena_str(arena, request->session_id, &to->session_id) ||
-        !phi__keep_text(arena, &to->format.name) || !phi__keep_text(arena, &to->format.schema))
+    phi_memory *memory = &m->rt->memory;
+    while (m->shown.max_requests > 0 && m->shown.request_count >= m->shown.max_requests)
+        phi__mock_drop_oldest(m);
+    size_t count = m->shown.request_count;
+    void *arenas = phi__grow(memory, m->arenas, &m->arena_room, count + 1, sizeof *m->arenas);
+    if (arenas == NULL) return false;
+    m->arenas = (phi_arena *)arenas;
+    void *requests = phi__grow(memory, m->requests, &m->room, count + 1, sizeof *m->requests);
+    if (requests == NULL) return false;
+    m->shown.requests = m->requests = (phi_model_request *)requests;
+    phi_arena_init(&m->arenas[count], memory, 512);
+    if (!phi__mock_fill(m, &m->arenas[count], request, &m->requests[count])) {
+        phi_arena_free(&m->arenas[count]);
         return false;
+    }
     m->shown.request_count++;
     return true;
+}
+
+/* ---- the script ---- */
+
+static void phi__mock_free_answer(phi__mock *m, phi__mock_answer *answer) {
+    phi_arena_free(&answer->arena);
+    phi__free(&m->rt->memory, answer, sizeof *answer);
+}
+
+static phi__mock_answer *phi__mock_add(phi__mock *m) {
+    phi__mock_answer *answer = (phi__mock_answer *)phi__alloc(&m->rt->memory, sizeof *answer);
+    if (answer == NULL) {
+        m->lost = true;
+        return NULL;
+    }
+    phi_arena_init(&answer->arena, &m->rt->memory, 256);
+    answer->delay_ms = m->shown.delay_ms;
+    answer->usage = m->shown.usage;
+    if (m->first == NULL)
+        m->first = answer;
+    else
+        m->last->next = answer;
+    m->last = answer;
+    m->shown.answers_left++;
+    return answer;
+}
+
+static void phi__mock_set_text(phi__mock *m, phi__mock_answer *answer, const char *text) {
+    if (answer != NULL && !phi__arena_str(&answer->arena, phi_str_of(text), &answer->text))
+        m->lost = true;
+}
+
+/* Adds the failure of a request that finds no answer. */
+static void phi__mock_add_missing(phi__mock *m, const phi_model_request *request) {
+    const phi_message *last =
+        request->message_count > 0 ? request->messages[request->message_count - 1] : NULL;
+    phi_str text =
+        last != NULL && last->content_count > 0 ? last->content[0].text : phi__str("", 0);
+    char words[256];
+    (void)snprintf(words, sizeof words, "phi_mock: no answer is left for request %u: %s \"%.*s\"",
+                   (unsigned)(m->shown.requests_freed + m->shown.request_count),
+                   last != NULL && last->role == PHI_ROLE_TOOL_RESULT ? "tool result" : "user",
+                   (int)phi__utf8_cut(text, 100), text.len > 0 ? text.at : "");
+    phi__mock_answer *answer = phi__mock_add(m);
+    if (answer == NULL) return;
+    answer->failure = PHI_FAILURE_INVALID_REQUEST;
+    answer->delay_ms = 0;
+    phi__mock_set_text(m, answer, words);
 }
 
 /* ---- the provider ---- */
 
 static phi_status phi__mock_open(void *user_data, const phi_model_request *request, void **call) {
     phi__mock *m = (phi__mock *)user_data;
-    phi__mock_talk *talk = (phi__mock_talk *)phi__arena_zero(&m->arena, sizeof *talk);
-    if (talk == NULL || !phi__mock_keep(m, request)) return PHI_NO_MEMORY;
+    if (!phi__mock_keep(m, request)) return PHI_NO_MEMORY;
     if (m->first == NULL && m->shown.answer_fn != NULL)
         m->shown.answer_fn(m->shown.user_data, &m->shown, request);
+    if (m->first == NULL && !m->lost) phi__mock_add_missing(m, request);
     if (m->lost) return PHI_NO_MEMORY;
-    talk->answer = m->first;
-    talk->number = m->shown.request_count;
-    talk->from_us = phi__io_now_us(m->rt->io);
-    if (m->first != NULL) {
-        talk->from_us += (uint64_t)m->first->delay_ms * 1000;
-        m->first = m->first->next;
-        m->shown.answers_left--;
-    }
-    *call = talk;
+    phi__mock_answer *answer = m->first;
+    m->first = answer->next;
+    m->shown.answers_left--;
+    answer->from_us = phi__io_now_us(m->rt->io) + (uint64_t)answer->delay_ms * 1000;
+    *call = answer;
     return PHI_OK;
 }
 
@@ -12007,39 +12122,24 @@ static bool phi__mock_passes(phi_failure_kind kind) {
 
 static phi_poll phi__mock_poll(void *user_data, void *call, phi_answer *answer) {
     phi__mock *m = (phi__mock *)user_data;
-    phi__mock_talk *talk = (phi__mock_talk *)call;
-    const phi__mock_answer *said = talk->answer;
-    if (said == NULL) {
-        size_t number = talk->number;
-        const phi_model_request *request = &m->requests[number - 1];
-        const phi_message *last =
-            request->message_count > 0 ? request->messages[request->message_count - 1] : NULL;
-        phi_str text =
-            last != NULL && last->content_count > 0 ? last->content[0].text : phi__str("", 0);
-        char words[256];
-        (void)snprintf(words, sizeof words,
-                       "phi_mock: no answer is left for request %u: %s \"%.*s\"", (unsigned)number,
-                       last != NULL && last->role == PHI_ROLE_TOOL_RESULT ? "tool result" : "user",
-                       (int)phi__utf8_cut(text, 100), text.len > 0 ? text.at : "");
-        phi_answer_fail(answer, PHI_FAILURE_INVALID_REQUEST, false, words);
-        return PHI_POLL_DONE;
-    }
-    if (phi__io_now_us(m->rt->io) < talk->from_us) return PHI_POLL_AGAIN;
+    phi__mock_answer *said = (phi__mock_answer *)call;
+    if (phi__io_now_us(m->rt->io) < said->from_us) return PHI_POLL_AGAIN;
     if (said->failure != PHI_FAILURE_NONE) {
         phi_answer_fail(answer, said->failure, phi__mock_passes(said->failure), said->text.at);
         return PHI_POLL_DONE;
     }
-    if (talk->at < said->text.len) {
+    phi_answer_usage(answer, &said->usage);
+    if (said->at < said->text.len) {
         phi_str text = said->text;
-        size_t at = talk->at;
+        size_t at = said->at;
         size_t end = at;
         while (end < text.len && text.at[end] != ' ') end++;
         while (end < text.len && text.at[end] == ' ') end++;
         phi_str word = phi__str(text.at + at, end - at);
         phi_answer_text(answer, word);
-        talk->at += word.len;
+        said->at += word.len;
     }
-    if (talk->at < said->text.len) {
+    if (said->at < said->text.len) {
         phi_wake(m->rt); /* so that the next step sends the next word */
         return PHI_POLL_AGAIN;
     }
@@ -12047,35 +12147,22 @@ static phi_poll phi__mock_poll(void *user_data, void *call, phi_answer *answer) 
     return PHI_POLL_DONE;
 }
 
-static void phi__mock_close(void *user_data, void *call) { (void)user_data, (void)call; }
+static void phi__mock_close(void *user_data, void *call) {
+    phi__mock_free_answer((phi__mock *)user_data, (phi__mock_answer *)call);
+}
 
 static void phi__mock_release(void *user_data) {
     phi__mock *m = (phi__mock *)user_data;
-    phi_arena_free(&m->arena);
-    phi__free(&m->rt->memory, m, sizeof *m);
-}
-
-/* ---- the script ---- */
-
-static phi__mock_answer *phi__mock_add(phi__mock *m) {
-    phi__mock_answer *answer = (phi__mock_answer *)phi__arena_zero(&m->arena, sizeof *answer);
-    if (answer == NULL) {
-        m->lost = true;
-        return NULL;
+    phi_memory *memory = &m->rt->memory;
+    while (m->first != NULL) {
+        phi__mock_answer *answer = m->first;
+        m->first = answer->next;
+        phi__mock_free_answer(m, answer);
     }
-    answer->delay_ms = m->shown.delay_ms;
-    if (m->first == NULL)
-        m->first = answer;
-    else
-        m->last->next = answer;
-    m->last = answer;
-    m->shown.answers_left++;
-    return answer;
-}
-
-static void phi__mock_set_text(phi__mock *m, phi__mock_answer *answer, const char *text) {
-    if (answer != NULL && !phi__arena_str(&m->arena, phi_str_of(text), &answer->text))
-        m->lost = true;
+    for (size_t i = 0; i < m->shown.request_count; i++) phi_arena_free(&m->arenas[i]);
+    phi__free(memory, m->arenas, m->arena_room * sizeof *m->arenas);
+    phi__free(memory, m->requests, m->room * sizeof *m->requests);
+    phi__free(memory, m, sizeof *m);
 }
 
 /* ---- public ---- */
@@ -12086,9 +12173,7 @@ PHI_API phi_mock *phi_mock_new(phi_runtime *rt) {
     if (rt == NULL) return NULL;
     m = (phi__mock *)phi__alloc(&rt->memory, sizeof *m);
     if (m == NULL) return NULL;
-    memset(m, 0, sizeof *m);
     m->rt = rt;
-    phi_arena_init(&m->arena, &rt->memory, 0);
     (void)snprintf(m->name, sizeof m->name, "mock");
     while (phi__provider_find(rt, phi_str_of(m->name)) != NULL)
         (void)snprintf(m->name, sizeof m->name, "mock%u", ++n);
@@ -12116,9 +12201,10 @@ PHI_API void phi_mock_also_call(phi_mock *mock, const char *tool, const char *ar
     phi__mock *m = (phi__mock *)(void *)mock;
     phi__mock_toolcall *call, **end;
     if (m == NULL || m->first == NULL) return; /* there is no answer to add to */
-    call = (phi__mock_toolcall *)phi__arena_zero(&m->arena, sizeof *call);
-    if (call == NULL || !phi__arena_str(&m->arena, phi_str_of(tool), &call->tool) ||
-        !phi__arena_str(&m->arena, phi_str_of(arguments), &call->arguments)) {
+    phi_arena *arena = &m->last->arena;
+    call = (phi__mock_toolcall *)phi__arena_zero(arena, sizeof *call);
+    if (call == NULL || !phi__arena_str(arena, phi_str_of(tool), &call->tool) ||
+        !phi__arena_str(arena, phi_str_of(arguments), &call->arguments)) {
         m->lost = true;
         return;
     }
@@ -12142,11 +12228,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x49625abc
+#if PHI__IMP_RECORD != 0x79992366
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x49625abc
+#define PHI__IMP_RECORD 0x79992366
 
 /* ---- src/record/event_in.h ---- */
 
@@ -12591,9 +12677,9 @@ PHI__FN phi_continuation phi__event_get_continuation(const phi_json *node, phi_s
 
 /* How a member is written and read: a value of this enum, or a phi__field_kind. */
 enum phi__event_how {
-    PHI__FIELD_STATUS = PHI__FIELD_TIME + 1,
-    PHI__FIELD_JSON,  /* the event's text is JSON; null if empty */
-    PHI__FIELD_USAGE, /* with SET, not written if there is no usage */
+    PHI__FIELD_STATUS = PHI__FIELD_TIME + 1, /* with SET, not written if PHI_OK */
+    PHI__FIELD_JSON,                         /* the event's text is JSON; null if empty */
+    PHI__FIELD_USAGE,                        /* with SET, not written if there is no usage */
     PHI__FIELD_TRIGGER,
     PHI__FIELD_POINT,
     PHI__FIELD_INPUT,
@@ -12645,6 +12731,8 @@ static const phi__event_row phi__event_rows[] = {
     PHI__EVENT(AGENT_END, timestamp_ms, "timestamp", TIME, ALWAYS),
     PHI__EVENT(AGENT_END, rejection, "rejection", REJECTION, ALWAYS),
     PHI__EVENT(AGENT_END, source, "abort_reason", STR, SET),
+    PHI__EVENT(AGENT_END, status, "status", STATUS, SET),
+    PHI__EVENT(AGENT_END, text, "reason", STR, SET),
     PHI__EVENT(TURN_START, turn_index, "turn_index", UINT, ALWAYS),
     PHI__EVENT(TURN_START, timestamp_ms, "timestamp", TIME, ALWAYS),
     PHI__EVENT(TURN_START, trigger, "triggered_by", TRIGGER, ALWAYS),
@@ -13021,7 +13109,10 @@ static void phi__event_put_row(phi__event_writer *w, const phi__event_row *row, 
     bool has = false;
     text.kind = PHI__FIELD_STR;
     switch (row->field.kind) {
-    case PHI__FIELD_STATUS: phi__records_i64(out, key, (int64_t)event->status); break;
+    case PHI__FIELD_STATUS:
+        if (event->status != PHI_OK || row->field.rule != PHI__FIELD_SET)
+            phi__records_i64(out, key, (int64_t)event->status);
+        break;
     case PHI__FIELD_JSON: phi__event_put_json(w, key, event->text); break;
     case PHI__FIELD_USAGE:
         if (event->usage != NULL || row->field.rule == PHI__FIELD_ALWAYS)
@@ -13370,7 +13461,10 @@ static phi_status phi__event_get_row(phi__event_reader *r, const phi__event_row 
     bool has = false;
     text.kind = PHI__FIELD_STR;
     switch (row->field.kind) {
-    case PHI__FIELD_STATUS: out->status = phi__event_get_status(r); break;
+    case PHI__FIELD_STATUS:
+        if (node != NULL || row->field.rule != PHI__FIELD_SET)
+            out->status = phi__event_get_status(r);
+        break;
     case PHI__FIELD_JSON: out->text = phi__intake_json(&r->in, node); break;
     case PHI__FIELD_USAGE: {
         phi_usage *usage = (phi_usage *)phi__intake_alloc(&r->in, 1, sizeof *usage);
@@ -32797,11 +32891,11 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 #endif /* PHI__IMP_CONFIG */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xb33fe33d
+#if PHI__IMP_TOOLS != 0x571d96bf
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xb33fe33d
+#define PHI__IMP_TOOLS 0x571d96bf
 
 /* ---- src/tools/tools_in.h ---- */
 
@@ -40158,6 +40252,18 @@ static uint32_t phi__tools_or(uint32_t value, uint32_t standard) {
     return value != 0 ? value : standard;
 }
 
+static bool phi__tools_missing(const phi_tools_desc *desc) {
+#ifdef PHI_NO_FILES
+    (void)desc;
+    return false;
+#else
+    phi__file_info info;
+    return desc->workspace != NULL &&
+           (phi__files_stat(desc->workspace, PHI__LINKS_FOLLOW, &info, NULL) != PHI_OK ||
+            info.kind != PHI__FILE_DIRECTORY);
+#endif
+}
+
 /* ---- public ---- */
 
 PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) {
@@ -40230,7 +40336,7 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
     tool->timeout_ms = phi__tools_behind(set->desc.search_timeout_ms);
 #endif
     (void)tool;
-    return PHI_OK;
+    return phi__tools_missing(&set->desc) ? PHI_NOT_FOUND : PHI_OK;
 }
 
 /* ---- copies of texts in a description ---- */
@@ -45825,11 +45931,11 @@ PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *o
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_SERVE
-#if PHI__IMP_SERVE != 0x5f932995
+#if PHI__IMP_SERVE != 0xe1725b3a
 #error "phi: two versions of src/serve in one file"
 #endif
 #else
-#define PHI__IMP_SERVE 0x5f932995
+#define PHI__IMP_SERVE 0xe1725b3a
 
 /* ---- src/serve/serve_in.h ---- */
 
@@ -46481,6 +46587,163 @@ PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const cha
     if (body->left > 0) return PHI_BUSY;
     return phi__head_body_go(body,
                              body->state == PHI__HEAD_FIXED ? PHI__HEAD_DONE : PHI__HEAD_CHUNK_CR);
+}
+
+#endif
+
+/* ---- src/serve/lines.c ---- */
+
+/* lines.c - lines over a channel of this process. */
+
+
+#ifndef PHI_NO_PROCESS
+
+enum {
+    PHI__LINES_BYTES = 16777216,  /* default of both limits */
+    PHI__LINES_KEPT_BYTES = 65536 /* a larger buffer is freed when it is empty */
+};
+
+struct phi_lines {
+    phi_runtime *rt;
+    phi__channel *channel;
+    size_t max_line_bytes, max_queue_bytes;
+    phi__buf in;     /* bytes that were read */
+    size_t taken;    /* bytes of `in` that the host has taken */
+    size_t scanned;  /* bytes of `in` that were searched for the end of a line */
+    phi_status skip; /* why the rest of the present line is skipped; PHI_OK: it is not */
+    bool ended, unread;
+};
+
+/* True if a whole line waits for the host. *end is set to its end. */
+static bool phi__lines_find(phi_lines *lines, size_t *end) {
+    const phi__buf *in = &lines->in;
+    const char *found = NULL;
+    if (lines->scanned < in->len)
+        found = (const char *)memchr(in->at + lines->scanned, '\n', in->len - lines->scanned);
+    lines->scanned = found != NULL ? (size_t)(found - in->at) : in->len;
+    *end = lines->scanned;
+    return found != NULL;
+}
+
+/* Begins to skip a line that is too long, or for which there is no memory. */
+static void phi__lines_bound(phi_lines *lines) {
+    phi__buf *in = &lines->in;
+    if (in->failed)
+        lines->skip = PHI_NO_MEMORY;
+    else if (in->len - lines->taken > lines->max_line_bytes)
+        lines->skip = PHI_TOO_BIG;
+    else
+        return;
+    phi__buf_free(in);
+    lines->taken = lines->scanned = 0;
+}
+
+static bool phi__lines_input(void *ctx, const char *bytes, size_t len) {
+    phi_lines *lines = (phi_lines *)ctx;
+    size_t end;
+    if (lines->skip != PHI_OK && lines->in.len == lines->taken) {
+        const char *line_end = (const char *)memchr(bytes, '\n', len);
+        if (line_end == NULL) return true;
+        len -= (size_t)(line_end - bytes);
+        bytes = line_end;
+    }
+    if (lines->taken > 0) {
+        phi__buf_drop(&lines->in, lines->taken);
+        lines->scanned -= lines->taken;
+        lines->taken = 0;
+    }
+    phi__buf_add(&lines->in, bytes, len);
+    if (phi__lines_find(lines, &end)) return false;
+    phi__lines_bound(lines);
+    return true;
+}
+
+static void phi__lines_ended(void *ctx, phi_status status, const char *message) {
+    phi_lines *lines = (phi_lines *)ctx;
+    (void)message;
+    lines->ended = true;
+    lines->unread = lines->unread || status != PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_lines *phi_lines_open(phi_runtime *rt, const phi_lines_desc *desc) {
+    phi_lines *lines = (phi_lines *)phi__alloc(&rt->memory, sizeof *lines);
+    phi__channel_desc with = PHI_ZERO;
+    phi_lines_desc from = PHI_ZERO;
+    phi_status status = PHI_NO_MEMORY;
+    if (desc != NULL) from = *desc;
+    if (lines != NULL) {
+        lines->rt = rt;
+        lines->max_line_bytes = from.max_line_bytes;
+        lines->max_queue_bytes = from.max_queue_bytes;
+        if (from.max_line_bytes == 0) lines->max_line_bytes = PHI__LINES_BYTES;
+        if (from.max_queue_bytes == 0) lines->max_queue_bytes = PHI__LINES_BYTES;
+        phi__buf_init(&lines->in, &rt->memory);
+        with.in_fd = from.in_fd;
+        with.out_fd = from.out_fd;
+        with.max_out_bytes = lines->max_queue_bytes;
+        with.input = phi__lines_input;
+        with.ended = phi__lines_ended;
+        with.ctx = lines;
+        status = phi__channel_new(rt->io, &with, &lines->channel);
+    }
+    if (status == PHI_OK) return lines;
+    (void)phi__error(rt, status, "phi_lines_open: %s", phi_status_text(status));
+    phi__free(&rt->memory, lines, sizeof *lines);
+    return NULL;
+}
+
+/* Takes the bytes up to `end`, and `more` after them. */
+static phi_status phi__lines_take(phi_lines *lines, size_t end, size_t more, phi_str *line) {
+    phi_status status = lines->skip;
+    *line = phi__str(lines->in.at + lines->taken, end - lines->taken);
+    if (line->len > 0 && line->at[line->len - 1] == '\r') line->len--;
+    if (status == PHI_OK && line->len > lines->max_line_bytes) status = PHI_TOO_BIG;
+    if (status != PHI_OK) *line = phi__str(NULL, 0);
+    lines->taken = lines->scanned = end + more;
+    lines->skip = PHI_OK;
+    return status;
+}
+
+PHI_API phi_status phi_lines_next(phi_lines *lines, phi_str *line) {
+    size_t end;
+    *line = phi__str(NULL, 0);
+    if (lines->unread) return PHI_STALE;
+    if (phi__lines_find(lines, &end)) return phi__lines_take(lines, end, 1, line);
+    if (lines->ended && (lines->skip != PHI_OK || end > lines->taken))
+        return phi__lines_take(lines, end, 0, line);
+    if (lines->ended) return PHI_STALE;
+    if (lines->taken == lines->in.len && lines->in.cap > PHI__LINES_KEPT_BYTES) {
+        phi__buf_free(&lines->in);
+        lines->taken = lines->scanned = 0;
+    }
+    phi__channel_resume(lines->channel);
+    return PHI_BUSY;
+}
+
+PHI_API phi_status phi_lines_write(phi_lines *lines, phi_str text) {
+    size_t taken, waiting = phi__channel_waiting(lines->channel), most = lines->max_queue_bytes;
+    if (lines->unread) return PHI_STALE;
+    if (waiting >= most || text.len >= most - waiting) return PHI_FULL;
+    phi_status status = phi__channel_write(lines->channel, text.at, text.len, &taken);
+    if (status != PHI_OK) return status;
+    status = phi__channel_write(lines->channel, "\n", 1, &taken);
+    /* A line without its end would become a part of the next line, so nothing more is written. */
+    if (status != PHI_OK) lines->unread = true;
+    return status;
+}
+
+PHI_API size_t phi_lines_waiting(const phi_lines *lines) {
+    return lines->unread ? 0 : phi__channel_waiting(lines->channel);
+}
+
+PHI_API void phi_lines_free(phi_lines *lines) {
+    if (lines == NULL) return;
+    phi_runtime *rt = lines->rt;
+    phi__channel_free(lines->channel);
+    phi__buf_free(&lines->in);
+    phi__free(&rt->memory, lines, sizeof *lines);
 }
 
 #endif
@@ -47470,11 +47733,11 @@ PHI__FN int phi__socket_accept(phi__fd listening, phi__fd *out) {
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xe9c08fdb
+#if PHI__IMP_MCP != 0x9b38a52f
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xe9c08fdb
+#define PHI__IMP_MCP 0x9b38a52f
 
 /* ---- src/mcp/mcp_in.h ---- */
 
@@ -49274,11 +49537,15 @@ PHI_API void phi_mcp_free(phi_mcp *mcp) {
 PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp) {
     phi_mcp_info info = PHI_ZERO;
     info.state = PHI_MCP_CLOSED;
-    info.message = "";
+    info.label = info.message = "";
     if (mcp == NULL) return info;
     info.state = phi__life_state(mcp);
     info.message = mcp->life.error;
     info.name = mcp->agreed.name;
+    if (mcp->desc.name != NULL)
+        info.label = mcp->desc.name;
+    else if (info.name.len > 0)
+        info.label = info.name.at;
     info.title = mcp->agreed.title;
     info.version = mcp->agreed.version;
     info.instructions = mcp->agreed.instructions;
@@ -63090,6 +63357,11 @@ PHI__FN phi_status phi__mtools_join(phi_mcp *mcp) {
 
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp) {
     return mcp != NULL ? &phi__mtools_of(mcp)->source : NULL;
+}
+
+PHI_API phi_mcp *phi_mcp_of_source(const phi_tool_source *source) {
+    if (source == NULL || source->take != phi__mtools_take) return NULL;
+    return ((const phi__mcp_tools *)source->user_data)->mcp;
 }
 
 static size_t phi__mtools_count(const phi__mcp_tools *t) {

@@ -125,7 +125,10 @@ int main(int argc, char **argv) {
     const char *why = "";
     int failed;
     workshop.workspace = argc > 1 ? argv[1] : ".";
-    (void)phi_tools_init(&set, &workshop);
+    if (phi_tools_init(&set, &workshop) != PHI_OK) {
+        printf("there is no directory %s\n", workshop.workspace);
+        return 1;
+    }
     rules.ask_fn = question_later; /* by the default rules: see docs/permissions.md */
     a.permissions = phi_permissions_new(&rules, NULL);
     a.rt = phi_runtime_new(NULL);

@@ -105,11 +105,11 @@ static void ask(app *a) {
 
 /* ---- the agent ---- */
 
-static void make_tools(app *a, const char *directory) {
+static bool make_tools(app *a, const char *directory) {
     phi_tools_desc workshop = PHI_ZERO;
     size_t i;
     workshop.workspace = directory;
-    (void)phi_tools_init(&a->set, &workshop);
+    if (phi_tools_init(&a->set, &workshop) != PHI_OK) return false;
     a->exploring.system_prompt =
         "You explore a source tree for a programmer. Answer the task alone, with file names.";
     a->exploring.tools = a->readers;
@@ -127,6 +127,7 @@ static void make_tools(app *a, const char *directory) {
             a->readers[a->exploring.tool_count++] = a->set.tools[i];
     }
     a->tools[a->tool_count++] = phi_subagent_tool(&a->explorer);
+    return true;
 }
 
 static phi_agent make_agent(app *a, double dollars) {
@@ -165,7 +166,11 @@ int main(int argc, char **argv) {
         printf("no runtime: out of memory, or libcurl cannot be used\n");
         return 1;
     }
-    make_tools(&a, argc > 1 ? argv[1] : ".");
+    if (!make_tools(&a, argc > 1 ? argv[1] : ".")) {
+        printf("there is no directory %s\n", argv[1]);
+        phi_runtime_free(a.rt);
+        return 1;
+    }
     agent = make_agent(&a, argc > 3 ? strtod(argv[3], NULL) : 1.00);
     if (phi_prompt(agent, argc > 2 ? argv[2] : "Say what this project is.") != PHI_OK) {
         printf("! %s\n", phi_last_error(a.rt).message);

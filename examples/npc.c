@@ -6,8 +6,8 @@
    saved, the block is wiped, and she is loaded from the text.
 
    Look at village_open (how phi gets the 64 KB), remember_start (a tool sets a fact), and the
-   lines that the program prints at its end. The model is a few rules, and keeps nothing:
-   phi_mock would grow, because it keeps each request for the test to look at.
+   lines that the program prints at its end. The model is a provider of this program: a
+   few rules.
    usage: npc [prompts]      npc live: you talk to her, and a real model thinks (pick_model.h) */
 #define PHI_IMPLEMENTATION
 #include "phi_tools.h"

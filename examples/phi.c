@@ -3,13 +3,15 @@
        phi "Which files are new here?"         the answer on stdout, tool calls on stderr
        git diff | phi "Review this"            a question about standard input
        phi                                     a chat: docs/phi.md has its keys
-       phi -c agent.toml                       the agents, models, tools and rules of a file */
+       phi -c agent.toml                       the agents, models, tools and rules of a file
+       phi acp                                 for an editor that speaks the Agent Client Protocol */
 #define PHI_IMPLEMENTATION
 #include "phi_tools.h"
 
+#include "phi/phi_acp.h"
 #include "phi/phi_app.h"
 #include "phi/phi_below.h"
-#include "phi/phi_input.h"
+#include "phi/phi_prompt.h"
 #include "phi/phi_setup.h"
 
 enum { WAITS = 256, LOOK_MS = 100, DRAWN = 5 + QUESTION_ROWS + LIVE_ROWS + LINE_ROWS + MENU_ROWS };
@@ -18,14 +20,15 @@ enum { WAITS = 256, LOOK_MS = 100, DRAWN = 5 + QUESTION_ROWS + LIVE_ROWS + LINE_
 
 /* Whether somebody can answer. */
 static bool person(const app *a) {
-    return typed_is_terminal(0) && !a->o.json &&
-           (a->chat || a->o.question.len == 0 || typed_is_terminal(2));
+    return a->acp || (typed_is_terminal(0) && !a->o.json &&
+                      (a->chat || a->o.question.len == 0 || typed_is_terminal(2)));
 }
 
 /* Called for calls that the rules ask about. */
 static phi_verdict ask(void *user_data, phi_hook *hook) {
     app *a = (app *)user_data;
-    if (person(a)) return PHI_WAIT;
+    phi_verdict given = apply_answer(a, hook);
+    if (given != PHI_WAIT || person(a)) return given;
     hook->reply = phi_str_of("Nobody is there to allow this call.");
     if (hook->agent.index != a->agent.index) /* whose events do not show it */
         note(a, STYLE_BAD, "* %.*s (not run: nobody is there to allow it)",
@@ -78,10 +81,10 @@ static void propose(app *a, const phi_pending_item *item, phi_permission_rules *
 static void begin_question(app *a, const phi_pending_item *item) {
     phi_permission_rules rules = PHI_ZERO;
     phi_str why = PHI_ZERO;
-    phi_pending_item own = phi_agent_get_info(a->agent).waiting;
+    phi_pending_item waiting = phi_agent_get_info(a->agent).waiting;
     drop_keys(a);
     phi_arena_free(&a->arena);
-    a->q.nested = !phi_str_equal(item->loop_id, own.loop_id);
+    a->q.nested = !phi_str_equal(item->loop_id, waiting.loop_id);
     question_set(&a->q, item, &a->arena);
     if (item->kind == PHI_WAITING_DECISION) propose(a, item, &rules, &why);
     question_always(&a->q, &rules, why);
@@ -105,6 +108,7 @@ static bool ask_next(app *a) {
         bool tool = item->kind == PHI_WAITING_DECISION && item->point == PHI_HOOK_BEFORE_TOOL;
         phi_permission_call call = call_of(item);
         if (item->quiet || (!tool && item->kind != PHI_WAITING_BUDGET)) continue;
+        if (tool) kept_into(&a->always, item->permissions, &a->arena); /* a sub-agent's, too */
         if (tool && item->permissions != NULL &&
             phi_permissions_check(item->permissions, &call, NULL) == PHI_PERMISSION_ALLOW)
             (void)phi_decide(item->ticket, PHI_ALLOW, NULL); /* by an "always" of before */
@@ -117,37 +121,25 @@ static bool ask_next(app *a) {
     return a->q.asking = first != NULL;
 }
 
-/* As much again: the payer's limits, or its budget where that is less. */
-static phi_raise again(phi_agent payer) {
-    phi_agent_desc desc = PHI_ZERO;
-    phi_raise by = PHI_ZERO;
-    (void)phi_agent_get_desc(payer, &desc);
-    by.turns = desc.limits.max_turns;
-    by.tokens = desc.limits.max_tokens;
-    by.duration_ms = desc.limits.max_duration_ms;
-    by.cost = desc.limits.max_cost;
-    by.requests = desc.budget.max_requests;
-    if (desc.budget.max_tokens > 0 && desc.budget.max_tokens < by.tokens)
-        by.tokens = desc.budget.max_tokens;
-    if (desc.budget.max_cost > 0 && (by.cost <= 0 || desc.budget.max_cost < by.cost))
-        by.cost = desc.budget.max_cost;
-    return by;
-}
-
 static void decide(app *a, char answer) {
-    phi_raise by = again(a->q.item.payer);
+    phi_raise by = apply_more(a->q.item.payer);
     const phi_pending_item *item = &a->q.item;
-    bool yes = answer != 'n';
+    bool yes = answer != 'n', keeps = false;
     if (a->chat && !a->q.above) show_question(a);
     if (item->kind == PHI_WAITING_BUDGET) {
         (void)(yes ? phi_budget_raise(item->payer, &by) : phi_abort(item->agent));
     } else {
-        if (answer == 'a')
+        if (answer == 'a') {
             (void)phi_permissions_add(item->permissions, a->q.always.rules, a->q.always.count);
+            keeps = kept_add(&a->always, &a->q.always, &a->arena);
+        }
         (void)phi_decide(item->ticket, yes ? PHI_ALLOW : PHI_DENY,
                          yes ? NULL : "The user said no.");
     }
-    note(a, STYLE_DIM, yes ? answer == 'a' ? "(always)" : "(yes)" : "(no)");
+    note(a, STYLE_DIM,
+         answer == 'a' ? keeps ? "(always, in this directory)" : "(always, until phi ends)"
+         : yes         ? "(yes)"
+                       : "(no)");
     (void)phi_step(a->rt, 0); /* the decision is seen before the next question */
     a->q.asking = false;
 }
@@ -160,13 +152,20 @@ static int open_permissions(app *a) {
     phi_permissions_desc desc = PHI_ZERO;
     phi_parse_error error = PHI_ZERO;
     a->desc.deadlines.decision_ms = person(a) ? PHI_UNLIMITED : 1;
-    if (phi_json_get(phi_config_tree(a->config), "permissions") != NULL) return 0;
     if (places_here(directory, sizeof directory)) desc.workspace = directory;
+    if (a->place.len > 0) desc.workspace = a->place.at;
     desc.home = places_home();
-    desc.ask_fn = ask;
-    desc.user_data = a;
     if (a->config != NULL)
         error.status = phi_config_protected_paths(a->config, &a->arena, &desc.protected_paths);
+    if (error.status == PHI_OK) a->answers = wants_permissions(&a->o.wants, desc, &error);
+    if (a->answers == NULL && a->o.wants.allow_count > 0)
+        return complain(a, "--allow", error.message);
+    if (a->o.wants.plan) /* over the rules of a file, too */
+        desc.rules = phi_permissions_mode(PHI_PERMISSION_MODE_PLAN);
+    else if (phi_json_get(phi_config_tree(a->config), "permissions") != NULL)
+        return 0;
+    desc.ask_fn = ask;
+    desc.user_data = a;
     if (error.status == PHI_OK) a->permissions = phi_permissions_new(&desc, &error);
     if (a->permissions == NULL) return complain(a, phi_status_text(error.status), error.message);
     a->desc.hook_fn = phi_permissions_hook;
@@ -178,22 +177,28 @@ static int open_permissions(app *a) {
 static int agent_of_config(app *a) {
     phi_agents_desc with = PHI_ZERO;
     phi_agent_desc to = PHI_ZERO;
+    text prompt = {NULL, 0, 0};
+    if (a->o.own) own_defaults(a, &prompt);
     with.base = &a->desc;
     with.ask_fn = ask;
     with.ask_user_data = a;
     with.hide_keys = a->o.found;
     a->agents = commands_agents(a->rt, a->config, with, a->o.replay != NULL);
+    a->desc.system_prompt = NULL; /* copied */
+    free(prompt.at);
     if (commands_problems(a->config, a->agents, stderr, a->o.quiet) > 0) return UNUSABLE;
     if (phi_agents_step(a->agents) == PHI_BUSY)
         return keys_signal ? INTERRUPTED : complain(a, a->o.replay, "an MCP server is not ready");
     a->agent = phi_agents_get(a->agents, a->o.agent);
     if (a->agent.rt == NULL) return complain(a, "the file has no such agent", a->o.agent);
     while (phi_agents_at(a->agents, a->which)->agent.index != a->agent.index) a->which++;
-    a->why = a->o.config;
+    if (!a->o.own || phi_json_path(phi_config_tree(a->config), "provider.model") != NULL)
+        a->why = a->o.config;
     to.system_prompt = a->o.system;
     if (a->o.system != NULL) (void)phi_agent_set(a->agent, &to, PHI_SET_SYSTEM_PROMPT);
     if (a->o.model == NULL) return 0;
     if (!choose_model(a, &to.model)) return UNUSABLE;
+    (void)apply_model(a, &to.model);
     if (phi_agent_set(a->agent, &to, PHI_SET_MODEL) == PHI_OK) return 0;
     return complain(a, "-m", last_error(a));
 }
@@ -222,6 +227,7 @@ static int look_at_found(app *a) {
         if (answer == 0) {
             note(a, STYLE_DIM, "(./phi.toml is not used)");
             a->o.config = NULL;
+            a->o.found = false;
             if (keys_signal) return INTERRUPTED;
             return a->o.agent != NULL ? complain(a, "--agent is one of that file", NULL) : 0;
         }
@@ -245,11 +251,11 @@ static int set_up(app *a) {
     desc.error = &why;
     if (code == 0 && (a->rt = phi_runtime_new(&desc)) == NULL) code = complain(a, why, NULL);
     if (code == 0) code = look_at_found(a);
-    if (code == 0 && a->o.config != NULL)
-        a->config = commands_load(a->o.config, a->o.found ? &a->trust : NULL);
+    if (code == 0) code = load_config(a);
     if (code == 0) code = open_session(a);
     if (code == 0) code = open_permissions(a);
     if (code == 0) code = a->o.config != NULL ? agent_of_config(a) : agent_of_environment(a);
+    if (code == 0) code = apply_wants(a);
     words.len = 0;
     if (code == 0 && (!files_use_session(&a->session, a->agent, &words) ||
                       !attach_open(&a->attached, a->agent, a->o.attach, a->o.attach_count, &words)))
@@ -275,6 +281,7 @@ static int tear_down(app *a, int code) {
     phi_config_free(a->config);
     phi_runtime_free(a->rt);
     phi_permissions_free(a->permissions);
+    phi_permissions_free(a->answers);
     phi_file_store_close(&a->session.store);
     if (!files_close_tape(&a->tape, &words)) {
         (void)complain(a, words.at, NULL);
@@ -286,13 +293,11 @@ static int tear_down(app *a, int code) {
     question_free(&a->q);
     live_free(&a->live);
     trust_free(&a->trust);
+    own_free(&a->own);
     sessions_free(&a->kept);
-    shell_free(&a->shell);
-    free(a->asked.at);
+    typing_free(&a->typing);
     screen_free(&a->screen);
     line_free(&a->line);
-    complete_free(&a->complete);
-    menu_free(&a->menu);
     free(words.at);
     free(a->o.question.at);
     if (a->screen.gone == 0) return code;
@@ -342,7 +347,7 @@ static int run_out(app *a) {
         screen_look(&a->screen);
         ended = keys_signal;
         if (ended && ends++ > 0) return INTERRUPTED;
-        if (ended || a->screen.gone) (void)phi_abort(a->agent), shell_stop(&a->shell);
+        if (ended || a->screen.gone) (void)phi_abort(a->agent), shell_stop(&a->typing.shell);
         if (ended) keys_signal = 0; /* one that comes meanwhile is kept */
     } while (runs > 0);
     return a->code;
@@ -350,10 +355,10 @@ static int run_out(app *a) {
 
 static int one_question(app *a) {
     back_keep_stopped(a);
-    input_asked(a, a->o.question.at);
+    prompt_asked(a, a->o.question.at);
     if (attach_send(&a->attached, a->agent, a->o.question.at) != PHI_OK)
         return complain(a, last_error(a), NULL);
-    input_sent(a, a->o.question.at);
+    prompt_sent(a, a->o.question.at);
     return run_out(a);
 }
 
@@ -401,7 +406,7 @@ static void draw(app *a) {
     row = count;
     count += line_rows(&a->line, a->screen.columns, most, lines + count, &row, &column);
     if (!a->q.asking) count += draw_menu(a, lines + count, rows - count - 2);
-    if (rows >= 10 && !a->q.asking && (a->menu.count == 0 || a->menu.chooses))
+    if (rows >= 10 && !a->q.asking && (a->typing.menu.count == 0 || a->typing.menu.chooses))
         add_line(a, &lines[count++], STYLE_DIM, &words[2]);
     screen_draw(&a->screen, lines, count, row, column); /* what is new scrolls by */
     if (resized) screen_redraw(&a->screen, count);
@@ -416,16 +421,15 @@ static void draw(app *a) {
 }
 
 static void submit(app *a, const char *words) {
-    bool steers = phi_agent_get_info(a->agent).running, waits = shell_runs(&a->shell);
+    bool steers = phi_agent_get_info(a->agent).running;
     size_t count = a->attached.count, total = a->attached.total;
     phi_status status;
     if (words[strspn(words, " \n")] == '\0') return;
-    if (waits) note(a, STYLE_DIM, "(the line in the shell ends first, or Esc stops it)");
-    if (waits || (!steers && !input_attach(a, words))) {
+    if (prompt_waits(a) || (!steers && !prompt_attach(a, words))) {
         line_set(&a->line, words);
         return;
     }
-    input_asked(a, words);
+    prompt_asked(a, words);
     if (!steers) back_keep_stopped(a);
     status = steers ? phi_steer(a->agent, words) : attach_send(&a->attached, a->agent, words);
     if (status != PHI_OK && !steers) attach_cut(&a->attached, count, total); /* not sent */
@@ -433,7 +437,7 @@ static void submit(app *a, const char *words) {
     if (status != PHI_OK)
         note(a, STYLE_BAD, "! %s", steers ? phi_status_text(status) : last_error(a));
     else if (!steers) {
-        input_sent(a, words);
+        prompt_sent(a, words);
         a->code = 0; /* Esc stops this run, too */
         say_agent(a);
     }
@@ -444,15 +448,13 @@ static void enter(app *a) {
     text words = {NULL, 0, 0};
     text_add(&words, a->line.text.at, a->line.text.len);
     line_done(&a->line);
-    if (words.at != NULL) input_keep(a, words.at);
-    if (words.at != NULL && !input_shell(a, words.at) && !slash_line(a, words.at))
-        submit(a, words.at);
+    if (words.at != NULL && !prompt_is_other(a, words.at)) submit(a, words.at);
     free(words.at);
 }
 
 static void stop_or_quit(app *a, bool clears) {
-    if (shell_runs(&a->shell)) {
-        shell_stop(&a->shell);
+    if (shell_runs(&a->typing.shell)) {
+        shell_stop(&a->typing.shell);
     } else if (phi_agent_get_info(a->agent).running && a->code != INTERRUPTED) {
         a->code = INTERRUPTED; /* of this run; a second time quits */
         (void)phi_abort(a->agent);
@@ -475,7 +477,7 @@ static void press(app *a, int key) {
     if (answer != 0) answer_with(a, answer);
     if (a->q.key != 0 && !keys_resized)
         keys_resized = 1; /* the question is drawn again before the key counts */
-    if (taken || input_key(a, key)) return;
+    if (taken || prompt_key(a, key)) return;
     switch (key) {
     case KEY_ENTER:
         if (a->line.text.len > 0) enter(a);
@@ -499,7 +501,7 @@ static void press(app *a, int key) {
 static void wait_for_something(app *a) {
     intptr_t fd = phi_runtime_fd(a->rt);
     int most = phi_agent_get_info(a->agent).running ? LOOK_MS : 5 * LOOK_MS,
-        next = a->complete.active ? 0 : phi_next_timeout(a->rt);
+        next = a->typing.complete.active ? 0 : phi_next_timeout(a->rt);
     if (a->keys.len > 0 || a->q.key != 0) most = KEYS_ESCAPE_MS;
     if (next >= 0 && next < most) most = next;
     keys_wait(fd, fd >= 0 || most < 10 ? most : 10);
@@ -513,7 +515,7 @@ static int chat(app *a) {
     a->chat = true;
     note(a, STYLE_BOLD, "phi " PHI_VERSION " - %.*s (%s)", PHI_ARG(model), a->why);
     show_history(a);
-    input_open(a);
+    prompt_open(a);
     while (!a->quit && !keys_signal && !a->screen.gone) {
         show_events(a);
         if (a->stopped) back_keep_stopped(a);
@@ -524,12 +526,12 @@ static int chat(app *a) {
         while ((key = keys_next(&a->keys)) != KEY_NONE && !a->quit && !keys_signal) press(a, key);
         answer = a->q.asking && !keys_signal ? question_waited(&a->q, a->keys.len > 0) : 0;
         if (answer != 0) answer_with(a, answer);
-        if (complete_step(&a->complete)) complete_end(&a->complete, &a->line, &a->menu);
+        if (complete_step(&a->typing.complete))
+            complete_end(&a->typing.complete, &a->line, &a->typing.menu);
         draw(a);
         wait_for_something(a);
     }
-    (void)phi_abort(a->agent);
-    shell_stop(&a->shell);
+    (void)phi_abort(a->agent), shell_stop(&a->typing.shell);
     screen_fresh(&a->screen);
     screen_draw(&a->screen, NULL, 0, 0, 0);
     keys_restore();
@@ -555,9 +557,9 @@ static int plain_chat(app *a) {
         a->o.question.len = 0;
         text_say(&a->o.question, words);
         count = a->attached.count, total = a->attached.total;
-        if (input_shell(a, words))
+        if (prompt_shell(a, words))
             (void)run_out(a);
-        else if (words[0] != '\0' && !slash_line(a, words) && input_attach(a, words) &&
+        else if (words[0] != '\0' && !slash_line(a, words) && prompt_attach(a, words) &&
                  one_question(a) == UNUSABLE)
             attach_cut(&a->attached, count, total); /* not sent */
         if (a->quit) return 0;
@@ -586,7 +588,11 @@ int main(int argc, char **argv) {
     a.whole = !typed_is_terminal(1);
     keys_catch_signals();
     if (a.o.command != NULL && strcmp(a.o.command, "sessions") == 0) return list_sessions(&a);
+    if (a.o.command != NULL && strcmp(a.o.command, "doctor") == 0) return tear_down(&a, doctor(&a));
+    if (a.o.command != NULL && strcmp(a.o.command, "acp") == 0)
+        return tear_down(&a, acp_serve(&a, open_permissions));
     if (a.o.command != NULL) return tear_down(&a, commands(a.o.command, a.o.config));
+    if (asks && !a.o.json && typed_is_terminal(2)) keys_terminal(); /* for questions */
     code = set_up(&a);
     if (code == 0)
         code = asks ? one_question(&a) : dumb || !keys_open() ? plain_chat(&a) : chat(&a);

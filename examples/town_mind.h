@@ -1,8 +1,5 @@
 /* town_mind.h - the scripted model of town.c: a line for a neighbour, and an answer for the
-   player.
-
-   phi_mock keeps each request, for tests to look at; a game that runs for days without a real
-   model has a phi_provider (own_model.c). */
+   player. */
 #ifndef TOWN_MIND_H
 #define TOWN_MIND_H
 

@@ -1,23 +1,40 @@
-"""Sources that Rust crates carry, and commands whose output goes to a log: shared by interop.py, windows.py and cross.py."""
+"""Sources that Rust crates carry, and commands with a limit of time: shared by interop.py, windows.py, cross.py and
+packages.py."""
+import contextlib
 import glob
 import os
 import shutil
+import signal
 import subprocess
 import tarfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CURL = "0.4.91+curl-8.22.0"  # of curl-sys: the newest libcurl that phi is tried with
+SECONDS = 3600  # for one command: on a busy machine a build may take ten times its CPU time
 
 
 class GiveUp(Exception):
     pass
 
 
-def quiet(log, command, words, cwd=ROOT, **env):
+def limited(command, seconds=SECONDS, stdin=subprocess.DEVNULL, **options):
+    """subprocess.run, but after so many seconds the command and its children are killed, and GiveUp says so."""
+    with subprocess.Popen(command, stdin=stdin, start_new_session=True, **options) as child:
+        try:
+            out, err = child.communicate(timeout=seconds)
+        except BaseException as e:  # Ctrl+C, too, which the session of the child does not get
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            if isinstance(e, subprocess.TimeoutExpired):
+                raise GiveUp(f"{os.path.basename(command[0])}: still running after {seconds} s") from e
+            raise
+    return subprocess.CompletedProcess(command, child.returncode, out, err)
+
+
+def quiet(log, command, words, cwd=ROOT, seconds=SECONDS, **env):
     """Runs a command with its output in a log; a failure says where that is."""
     with open(os.path.join(ROOT, log), "w", encoding="utf-8") as file:
-        done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
-                              env={**os.environ, **env}, check=False)
+        done = limited(command, seconds, cwd=cwd, stdout=file, stderr=subprocess.STDOUT, env={**os.environ, **env})
     if done.returncode != 0:
         raise GiveUp(f"{words}: see {log}")
 

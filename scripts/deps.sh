@@ -88,6 +88,8 @@ needs_test() {
     need tmux tmux have tmux
     need git git have git
     need libsqlite3-dev sqlite header sqlite3.h
+    # of tests/examples/test_phi_acp.py; no system package has it
+    if runs_python 2>/dev/null && ! module acp >"$tmp/log" 2>&1; then add modules agent-client-protocol; fi
 }
 needs_check() {
     needs_common

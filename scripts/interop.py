@@ -342,6 +342,14 @@ def part_mcp(scenarios):
                "--", *scenarios) and good
 
 
+def part_acp(_):
+    """phi acp with the client of the official package."""
+    npm(f"{WORK}/acp", f"{FROM}/acp", "the official package of ACP")
+    shutil.copy(f"{FROM}/acp/editor.mjs", f"{WORK}/acp")
+    return run("node", "editor.mjs", f"{ROOT}/" + make("build/asan/examples/phi"), f"{ROOT}/scripts/python.sh",
+               f"{ROOT}/tests/mock/server.py", cwd=f"{WORK}/acp")
+
+
 def part_trace(_):
     """Pages of PHI_TRACE_HTML in headless Chromium (CHROMIUM=path: another one), and spans of PHI_TRACE_OTEL by the reader
     of the OpenTelemetry collector."""

@@ -27,9 +27,10 @@ import time
 import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, ROOT)
+sys.path[:0] = [ROOT, os.path.join(ROOT, "scripts")]
 sys.dont_write_bytecode = True
 import amalgamate  # noqa: E402
+from crates import GiveUp, limited  # noqa: E402
 
 LOGS = os.path.join(ROOT, "build", "packages")
 CONAN = "conan==2.34.0"
@@ -40,10 +41,6 @@ FUZZ_FLAGS = ("-O1 -fno-omit-frame-pointer -gline-tables-only -fsanitize=address
 CC = os.environ.get("CC") or "gcc"
 CLANG = os.environ.get("CLANG") or "clang"
 MAKE = [os.environ.get("MAKE") or "make", "--no-print-directory", f"CC={CC}"]
-
-
-class GiveUp(Exception):
-    pass
 
 
 class Missing(Exception):
@@ -236,9 +233,8 @@ class Trial:
         """What the command printed to stdout; all else is in the log of the part."""
         self.log.write("$ " + " ".join(map(str, command)) + "\n")
         self.log.flush()
-        done = subprocess.run([str(word) for word in command], cwd=cwd or self.folder, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=self.log, text=True, errors="replace",
-                              env={**self.env, **env}, check=False)
+        done = limited([str(word) for word in command], cwd=cwd or self.folder, stdout=subprocess.PIPE,
+                       stderr=self.log, text=True, errors="replace", env={**self.env, **env})
         self.log.write(done.stdout)
         self.log.flush()
         if done.returncode != 0:
@@ -267,7 +263,7 @@ def tool(name, *words):
     """The version of a tool."""
     if shutil.which(name) is None:
         raise Missing(f"there is no {name}")
-    done = subprocess.run([name, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    done = limited([name, *words], 60, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     found = re.search(r"\d+(\.\d+)+", done.stdout)
     return f"{name} {found[0] if found else ''}".strip()
 

@@ -22,6 +22,7 @@ import concurrent.futures
 import glob
 import os
 import re
+import secrets
 import select
 import shutil
 import signal
@@ -37,7 +38,7 @@ sys.path.insert(0, os.path.join(ROOT, "scripts"))
 sys.dont_write_bytecode = True
 import run_tests  # noqa: E402
 import windows_user  # noqa: E402
-from crates import CURL, GiveUp, crate, curl as curl_source, quiet  # noqa: E402
+from crates import CURL, GiveUp, crate, curl as curl_source, limited, quiet  # noqa: E402
 
 WORK = "build/windows"
 SQLITE = "0.30.1"  # of libsqlite3-sys: SQLite 3.46.0
@@ -150,8 +151,8 @@ def compile_one(bits, source):
     if fresh(target, key):
         return target, ""
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    done = subprocess.run([*command, "-MMD", "-MF", target + ".d", "-c", source, "-o", target], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    done = limited([*command, "-MMD", "-MF", target + ".d", "-c", source, "-o", target], stdout=subprocess.PIPE,
+                   stderr=subprocess.STDOUT, text=True, errors="replace")
     if done.returncode != 0:
         if os.path.exists(target):
             os.remove(target)
@@ -182,10 +183,8 @@ def link(bits, source, libraries):
     if os.path.exists(program) and all(os.path.getmtime(f) <= os.path.getmtime(program) for f in [built, *libraries]):
         return program, ""
     # A test may stand in for a function of tests/support/os_windows.c.
-    done = subprocess.run([f"{TRIPLES[bits]}-gcc", "-static", "-s", "-Wl,--allow-multiple-definition", built, *libraries,
-                           *LIBS, "-o", program],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          errors="replace", check=False)
+    done = limited([f"{TRIPLES[bits]}-gcc", "-static", "-s", "-Wl,--allow-multiple-definition", built, *libraries, *LIBS,
+                    "-o", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     return (program, "") if done.returncode == 0 else (None, done.stdout)
 
 
@@ -197,13 +196,15 @@ def first_error(said):
 # ---- servers beside the tests ----
 
 class Launcher:
-    """Listens for words, each ended by a zero byte, and one more at the end: a program to start, whose stdin and stdout
-    are the connection. It gets the end of its input when the test does not write any more, or is gone. The first word
-    "@bridge" is that of a bridge: see Bridge."""
+    """Listens for words, each ended by a zero byte, and one more at the end: `name`, and a program to start, whose stdin and
+    stdout are the connection. It gets the end of its input when the test does not write any more, or is gone. The word
+    "@bridge" in place of the program is that of a bridge: see Bridge. The name is the port and a random token, which only
+    the programs of this run have in their environment: another user of this machine starts nothing."""
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
+        self.name = f"{self.port}:{secrets.token_hex(16)}"
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
@@ -214,7 +215,9 @@ class Launcher:
     def serve(self, connection):
         with connection:
             try:
-                words, rest = self.words(connection, b"")
+                (name, *words), rest = self.words(connection, b"")
+                if not secrets.compare_digest(name.encode("utf-8", "replace"), self.name.encode()):
+                    return
                 if words and words[0] == "@bridge":
                     variables, rest = self.words(connection, rest)
                     Bridge(words[1:], variables, connection, rest).run()
@@ -229,7 +232,7 @@ class Launcher:
         while b"\0\0" not in data:
             got = connection.recv(1 << 16)
             if not got:
-                return [], b""
+                return [""], b""
             data += got
         head, rest = data.split(b"\0\0", 1)
         head = re.sub(r"\b[Zz]:(?=[/\\])", lambda _: ROOT, head.decode("utf-8", "surrogateescape"))
@@ -382,24 +385,20 @@ class Bridge:
 
 def wine(env, command, seconds):
     """(output, words of trouble). The output is a file: a pipe would stay open in the wineserver that a program starts."""
+    code, trouble = 0, ""
     with tempfile.TemporaryFile() as file:
-        child = subprocess.Popen(["wine", *command], stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, env=env,
-                                 start_new_session=True)
         try:
-            child.wait(timeout=seconds)
-            trouble = ""
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-            trouble = f"still running after {seconds} s"
+            code = limited(["wine", *command], seconds, stdout=file, stderr=subprocess.STDOUT, env=env).returncode
+        except GiveUp as e:
+            trouble = str(e)
         file.seek(0)
         out = file.read()
     text = out.decode("utf-8", "replace").replace("\r", "")
     counts = run_tests.counts_of(text)
     if not trouble and counts is None:
-        trouble = f"exit code {child.returncode}, and no count of its tests"
-    elif not trouble and child.returncode != 0 and counts[1] == 0:
-        trouble = f"exit code {child.returncode}"
+        trouble = f"exit code {code}, and no count of its tests"
+    elif not trouble and code != 0 and counts[1] == 0:
+        trouble = f"exit code {code}"
     passed, failed, skipped = counts or (0, 0, 0)
     return text, passed, max(failed, 1 if trouble else 0), skipped, trouble
 
@@ -407,7 +406,7 @@ def wine(env, command, seconds):
 def wine_environment(launcher):
     # Paths of this machine, such as that of its certificates, are not there in Wine.
     env = {k: v for k, v in os.environ.items() if not run_tests.HIDDEN.match(k) and k not in ("DISPLAY", "SSL_CERT_FILE")}
-    env.update(WINEDEBUG="-all", PHI_LAUNCHER=str(launcher.port), PYTHONDONTWRITEBYTECODE="1")
+    env.update(WINEDEBUG="-all", PHI_LAUNCHER=launcher.name, PYTHONDONTWRITEBYTECODE="1")
     env.setdefault("PHI_SEEDS", "10")  # as for valgrind: the seeds are all run on Linux
     prefix = env["WINEPREFIX"] = f"{ROOT}/{WORK}/wine"
     # No questions about other runtimes, no menus, and no debugger for a program that crashes.
@@ -428,8 +427,7 @@ def runs(bits, env):
     source, program = f"{WORK}/hello.c", f"{WORK}/hello-{bits}.exe"
     write(source, "int main(void) { return 42; }\n")
     quiet(f"{WORK}/log_hello", [f"{TRIPLES[bits]}-gcc", source, "-o", program], "the compiler does not work")
-    return subprocess.run(["wine", program], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL, check=False).returncode == 42
+    return limited(["wine", program], 600, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 42
 
 
 def bridges(bits, env):
@@ -642,7 +640,7 @@ def main():
         for test, reason in entries.get(source, {}).items():
             print(f"left out: {source}{':' * bool(test)}{test}: {reason}")
     if env is not None:
-        subprocess.run(["wineserver", "-k"], env=env, check=False)  # that of this prefix
+        limited(["wineserver", "-k"], 60, env=env)  # that of this prefix
     print(f"{passed} passed, {failed} failed" + f", {skipped} skipped" * bool(skipped))
     if most_left > MOST_LEFT:
         print(f"windows: more than {MOST_LEFT} % of the tests are left out or skipped")

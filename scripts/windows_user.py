@@ -59,9 +59,9 @@ def link(bits, source, whole):
     if built is None:
         return None, said
     program, compiler = built[:-2] + ".exe", "g++" if source.endswith(".cpp") else "gcc"
-    done = subprocess.run([f"{windows.TRIPLES[bits]}-{compiler}", "-static", "-s", built, whole, f"{windows.WORK}/curl-{bits}/lib/libcurl.a",
-                           *windows.LIBS, "-lshell32", "-o", program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors="replace", check=False)
+    done = windows.limited([f"{windows.TRIPLES[bits]}-{compiler}", "-static", "-s", built, whole,
+                            f"{windows.WORK}/curl-{bits}/lib/libcurl.a", *windows.LIBS, "-lshell32", "-o", program],
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     return (program, "") if done.returncode == 0 else (None, done.stdout)
 
 
@@ -109,9 +109,8 @@ def make_zip():
 def run(bits, env, archive):
     """(passed, failed, skipped) of tests/windows/user.py."""
     python = os.path.join(windows.ROOT, os.environ.get("PYTHON") or sys.executable)
-    done = subprocess.run([python, "tests/windows/user.py"], env={**env, "PHI_BITS": str(bits), "PHI_ZIP": archive or "", "PYTHON": python},
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                          check=False)
+    done = windows.limited([python, "tests/windows/user.py"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                           errors="replace", env={**env, "PHI_BITS": str(bits), "PHI_ZIP": archive or "", "PYTHON": python})
     counts = run_tests.counts_of(done.stdout) or (0, 1, 0)
     print(f"{'FAIL' if counts[1] else 'ok  '} tests/windows/user.py: {counts[0]} passed, {counts[1]} failed, {counts[2]} skipped")
     if counts[1]:

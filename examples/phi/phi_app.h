@@ -9,18 +9,17 @@
 #include "phi_calls.h"
 #include "phi_choice.h"
 #include "phi_commands.h"
-#include "phi_complete.h"
 #include "phi_files.h"
-#include "phi_line.h"
-#include "phi_live.h"
-#include "phi_menu.h"
+#include "phi_kept.h"
 #include "phi_notes.h"
 #include "phi_options.h"
-#include "phi_screen.h"
+#include "phi_own.h"
 #include "phi_sessions.h"
-#include "phi_shell.h"
 #include "phi_status.h"
 #include "phi_trust.h"
+#include "phi_typing.h"
+
+enum { SERVERS_MOST = 32 };
 
 typedef struct app {
     options o;
@@ -32,9 +31,10 @@ typedef struct app {
     size_t which; /* of the agents */
     phi_agent_desc desc;
     phi_toolset set;
-    phi_tool tools[PHI_TOOL_COUNT + 1]; /* those of the set, and read_url */
-    text asked;                         /* all that a person has asked, whose URLs may be private */
     phi_permissions *permissions;
+    phi_permissions *answers; /* of --allow: calls that it names are not asked about */
+    kept always;              /* rules for this directory */
+    own own;                  /* the user's own configuration */
     files_session session;
     sessions kept; /* conversations that no option names */
     files_tape tape;
@@ -47,20 +47,26 @@ typedef struct app {
     bool guess;      /* nobody named the model, and no key is set: a local server may be there */
     bool stopped;    /* the newest run was */
     bool chat, quit;
+    bool acp;         /* a session of an editor: */
+    text place;       /* its directory; empty: the working directory */
+    text config_path; /* the phi.toml of its directory */
+    text *said;       /* gets the notes; NULL: they are shown */
     bool whole; /* answers are shown when they are whole: what a pipe got cannot be taken back */
     screen screen;
     int below; /* lines below the transcript */
     call_line calls[CALLS_MOST];
+    struct {
+        uint32_t restarts;
+        bool failed;
+    } servers[SERVERS_MOST]; /* as they were last seen */
+    bool servers_seen;
     int64_t began_ms; /* the run */
     int code;
     question q; /* its rules are in the arena */
     live live;
-    shell shell; /* lines that a person runs */
     key_reader keys;
-    uint64_t key_ms; /* when the last key came */
     line_editor line;
-    complete complete; /* of a word of the line */
-    menu menu;         /* below it */
+    typing typing; /* what belongs to that line */
     typed typed;
 } app;
 
@@ -69,6 +75,11 @@ typedef struct app {
 /* A line about the run: in the chat a line of the transcript, else on stderr. */
 static inline void note_str(app *a, style how, phi_str words) {
     text clean = {NULL, 0, 0};
+    if (a->said != NULL) {
+        text_note(a->said, words);
+        text_say(a->said, "\n");
+        return;
+    }
     screen_fresh(&a->screen);
     if (how == STYLE_ASK) /* in rows already, and safe */
         text_add(&clean, words.at, words.len);
@@ -130,7 +141,10 @@ static inline void show_end(app *a, const phi_event *ev) {
     if (status == PHI_CANCELLED && (a->screen.gone == 0 || a->screen.gone == EINTR))
         note(a, STYLE_DIM, "(stopped)");
     a->stopped = status == PHI_CANCELLED;
-    if (stopped) note(a, STYLE_BAD, "! %s", phi_status_text(status));
+    if (stopped && ev->text.len > 0)
+        note(a, STYLE_BAD, "! %.*s", PHI_ARG(ev->text)); /* which limit */
+    else if (stopped)
+        note(a, STYLE_BAD, "! %s", phi_status_text(status));
     if (status == PHI_OK && a->cut)
         note(a, STYLE_BAD, "! the answer was cut off at its limit of tokens (max_tokens)");
     if (a->guess && ev->failure != NULL && ev->failure->kind == PHI_FAILURE_NETWORK)

@@ -59,11 +59,11 @@ static inline void back_branches(app *a) {
     const phi_view_item *items, *prompts[MENU_MOST];
     phi_arena_mark mark = phi_arena_save(&a->arena);
     size_t i, n = phi_agent_get_info(a->agent).running ? 0 : back_prompts(a, &items, prompts);
-    menu_clear(&a->menu);
+    menu_clear(&a->typing.menu);
     for (i = 0; i < n; i++)
-        menu_add(&a->menu, phi_message_text(prompts[i]->message, " ", &a->arena, NULL));
-    a->menu.chooses = n > 0;
-    a->menu.chosen = (int)n - 1;
+        menu_add(&a->typing.menu, phi_message_text(prompts[i]->message, " ", &a->arena, NULL));
+    a->typing.menu.chooses = n > 0;
+    a->typing.menu.chosen = (int)n - 1;
     if (n == 0)
         note(a, STYLE_DIM,
              phi_agent_get_info(a->agent).running ? "(stop the run first)"
@@ -75,7 +75,7 @@ static inline void back_branches(app *a) {
 static inline void back_choose(app *a) {
     const phi_view_item *items, *prompts[MENU_MOST];
     phi_arena_mark mark = phi_arena_save(&a->arena);
-    size_t n = back_prompts(a, &items, prompts), at = (size_t)a->menu.chosen;
+    size_t n = back_prompts(a, &items, prompts), at = (size_t)a->typing.menu.chosen;
     text words = {NULL, 0, 0};
     phi_status status = PHI_NOT_FOUND;
     if (at < n) status = undo_before(a, items, prompts[at], &words);
@@ -86,7 +86,7 @@ static inline void back_choose(app *a) {
     slash_said(a, status, "(a new lane before that prompt; /branch lists the others)");
     free(words.at);
     phi_arena_reset(&a->arena, mark);
-    menu_clear(&a->menu);
+    menu_clear(&a->typing.menu);
 }
 
 #endif

@@ -13,7 +13,7 @@ static inline void add_line(app *a, text *line, style how, const text *words) {
 /* How many rows. */
 static inline int draw_menu(app *a, text *lines, int most) {
     text rows[MENU_ROWS] = PHI_ZERO;
-    int mark, n = menu_rows(&a->menu, a->screen.columns, most, rows, &mark), i;
+    int mark, n = menu_rows(&a->typing.menu, a->screen.columns, most, rows, &mark), i;
     for (i = 0; i < n; i++) {
         add_line(a, &lines[i], i == mark ? STYLE_BOLD : STYLE_DIM, &rows[i]);
         free(rows[i].at);
@@ -23,15 +23,17 @@ static inline int draw_menu(app *a, text *lines, int most) {
 
 /* What the status says in place of what the agent does; NULL: that. */
 static inline const char *draw_doing(const app *a) {
-    return a->q.asking ? "Waiting for you" : shell_runs(&a->shell) ? "The shell runs a line" : NULL;
+    return a->q.asking                    ? "Waiting for you"
+           : shell_runs(&a->typing.shell) ? "The shell runs a line"
+                                          : NULL;
 }
 
 static inline void draw_keys(const app *a, text *out) {
     if (a->q.asking)
         question_keys(out, &a->q);
-    else if (a->menu.chooses)
+    else if (a->typing.menu.chooses)
         text_say(out, "Up, Down | Enter: a new lane before that prompt | Esc: back");
-    else if (shell_runs(&a->shell))
+    else if (shell_runs(&a->typing.shell))
         text_say(out, "Ctrl+U: clear | Esc: stop");
     else
         status_keys(out, a->agent, a->live.strategy.len > 0);

@@ -3,6 +3,7 @@
 #define PHI_EVENTS_H
 
 #include "phi_app.h"
+#include "phi_servers.h"
 
 static inline void show_line(app *a, phi_str json) {
     text safe = {NULL, 0, 0};
@@ -38,7 +39,7 @@ static inline void show_json(app *a, const phi_event *ev) {
 static inline bool show_shell(app *a, const phi_event *ev) {
     phi_arena_mark mark = phi_arena_save(&a->arena);
     text words = {NULL, 0, 0};
-    bool taken = shell_event(&a->shell, ev, &a->screen, &a->arena, &words);
+    bool taken = shell_event(&a->typing.shell, ev, &a->screen, &a->arena, &words);
     if (words.len > 0) note_str(a, STYLE_DIM, text_str(&words));
     phi_arena_reset(&a->arena, mark);
     free(words.at);
@@ -47,6 +48,7 @@ static inline bool show_shell(app *a, const phi_event *ev) {
 
 static inline void show_events(app *a) {
     phi_event ev;
+    if (!a->o.json) servers_look(a);
     while (phi_next_event(a->rt, &ev)) {
         if (show_shell(a, &ev)) continue;
         if (a->o.json) show_json(a, &ev);

@@ -2,15 +2,15 @@
 #ifndef PHI_OPTIONS_H
 #define PHI_OPTIONS_H
 
+#include "phi_input.h"
 #include "phi_places.h"
-#include "../typed.h"
+#include "phi_wants.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <unistd.h>
 
 enum { FAILED = 1, UNUSABLE = 2, STOPPED = 3, INTERRUPTED = 130, PIPE_CLOSED = 141 };
-enum { OPTIONS_INPUT_BYTES = 16 << 20, OPTIONS_ATTACH = 16 };
+enum { OPTIONS_ATTACH = 16 };
 
 static const char options_usage[] =
     "usage: phi [options] [question]      without a question, on a terminal: a chat\n"
@@ -18,11 +18,21 @@ static const char options_usage[] =
     "       phi models [-c FILE]          the models of a configuration, or the presets\n"
     "       phi schema                    JSON Schema of a configuration, for editors\n"
     "       phi sessions                  the conversations that were begun in this directory\n"
+    "       phi doctor [-c FILE]          what works here: keys, servers, the configuration, "
+    "folders\n"
+    "       phi acp [-c FILE] [-m NAME]   for editors: the Agent Client Protocol over stdin and "
+    "stdout\n"
     "  -c, --config FILE    agents, models, tools and rules (default: ./phi.toml, if it is there)\n"
     "      --agent NAME     which agent of the file (default: its first)\n"
     "  -m, --model NAME     :alias of the file, preset, preset:model, or model\n"
     "  -a, --attach FILE    a document, image or sound for the first prompt; may be repeated\n"
     "      --system TEXT    another system prompt\n"
+    "      --allow PATTERN  calls that run unasked: \"bash git *\", \"write_file src/**\"; may be "
+    "repeated\n"
+    "      --yes            every call that would be asked about runs\n"
+    "      --plan           only calls that read run: the answer is a plan\n"
+    "      --thinking LEVEL off, minimal, low, medium, high, xhigh or max\n"
+    "      --max-turns N    model calls for a prompt; --max-cost DOLLARS of a prompt\n"
     "      --continue       goes on with the last conversation of this directory\n"
     "      --session FILE   keeps the conversation there, and continues it (a .jsonl file)\n"
     "      --no-session     keeps nothing of the conversation\n"
@@ -38,9 +48,12 @@ typedef struct options {
     const char *config, *agent, *model, *system, *session, *record, *replay, *trace;
     const char *attach[OPTIONS_ATTACH];
     size_t attach_count;
-    const char *command; /* "check", "models", "schema", "sessions"; NULL: none */
+    const char *command; /* "check", "doctor", "models", "schema", "sessions", "acp"; NULL: none */
     bool json, quiet, resume, forget;
+    bool waits; /* for standard input, however long it takes */
     bool found; /* the configuration: nobody named it */
+    bool own;   /* it is the user's own: there is none of a project */
+    wants wants;
     text question;
 } options;
 
@@ -71,6 +84,22 @@ static inline int options_take(options *o, int letter) {
     case 't': o->trace = optarg; return -1;
     case 'j': o->json = true; return -1;
     case 'q': o->quiet = true; return -1;
+    case 'y': o->wants.yes = true; return -1;
+    case 'P': o->wants.plan = true; return -1;
+    case 'W':
+        if (wants_allow(&o->wants, optarg)) return -1;
+        return options_wrong("--allow wants at most 32 patterns such as \"bash git *\", not ",
+                             optarg);
+    case 'T':
+        if (wants_thinking(&o->wants, optarg)) return -1;
+        return options_wrong("--thinking: off, minimal, low, medium, high, xhigh or max, not ",
+                             optarg);
+    case 'n':
+        if (wants_turns(&o->wants, optarg)) return -1;
+        return options_wrong("--max-turns: a number from 1, not ", optarg);
+    case '$':
+        if (wants_cost(&o->wants, optarg)) return -1;
+        return options_wrong("--max-cost: dollars, as 0.50, not ", optarg);
     case 'h': (void)fputs(options_usage, stdout); return 0;
     case 'v': (void)puts("phi " PHI_VERSION); return 0;
     default: return UNUSABLE;
@@ -86,49 +115,41 @@ static inline int options_rest(options *o, int count, char **words) {
         return o->config != NULL ? -1 : options_wrong("check: which file?", "");
     }
     if (count == 1 && (strcmp(words[0], "models") == 0 || strcmp(words[0], "schema") == 0 ||
-                       strcmp(words[0], "sessions") == 0)) {
+                       strcmp(words[0], "sessions") == 0 || strcmp(words[0], "doctor") == 0 ||
+                       strcmp(words[0], "acp") == 0)) {
         o->command = words[0];
         return -1;
     }
+    o->waits = count > 0 && strcmp(words[count - 1], "-") == 0;
+    if (o->waits) count--;
     for (i = 0; i < count; i++) text_print(&o->question, "%s%s", i > 0 ? " " : "", words[i]);
     return -1;
 }
 
-/* As read; it waits for input that the program which began this one has made not to wait. */
-static inline ptrdiff_t options_piped(char *part, size_t size) {
-    ptrdiff_t got;
-    while ((got = typed_read(part, size)) < 0 && (errno == EAGAIN || errno == EINTR))
-        (void)typed_waits(-1);
-    return got;
-}
-
-/* What is piped in is the question, or follows it. A descriptor that is not open for reading is no input: nohup leaves
-   such a one. */
+/* What is piped in is the question, or follows it. */
 static inline int options_input(options *o) {
-    char part[4096];
-    ptrdiff_t got = 0;
-    size_t before = o->question.len;
+    const char *wrong;
+    bool late = false;
     if (typed_is_terminal(0) || o->command != NULL) return -1;
-    text_say(&o->question, before > 0 ? "\n\n" : "");
-    before = o->question.len;
-    while (o->question.len < OPTIONS_INPUT_BYTES && (got = options_piped(part, sizeof part)) > 0)
-        text_add(&o->question, part, (size_t)got);
-    if (got < 0 && errno != EBADF) return options_wrong("standard input: ", strerror(errno));
-    if (got > 0) return options_wrong("standard input is longer than 16 MiB", "");
-    if (memchr(o->question.at, 0, o->question.len))
-        return options_wrong("standard input is no text", "");
-    if (o->question.len == before && before > 0) text_remove(&o->question, before - 2, 2);
+    wrong = input_read(&o->question, o->waits, &late);
+    if (wrong != NULL) return options_wrong("standard input: ", wrong);
+    if (late && !o->quiet)
+        (void)fputs("phi: nothing came from standard input in 3 seconds: the question goes without "
+                    "it (a \"-\" after the question waits for it)\n",
+                    stderr);
     return -1;
 }
 
 /* -1: go on; else the program's exit code. */
 static inline int options_read(options *o, int argc, char **argv) {
     static const struct option known[] = {
-        {"config", 1, NULL, 'c'},  {"agent", 1, NULL, 'A'},    {"model", 1, NULL, 'm'},
-        {"system", 1, NULL, 's'},  {"session", 1, NULL, 'S'},  {"record", 1, NULL, 'r'},
-        {"replay", 1, NULL, 'p'},  {"trace", 1, NULL, 't'},    {"json", 0, NULL, 'j'},
-        {"attach", 1, NULL, 'a'},  {"quiet", 0, NULL, 'q'},    {"help", 0, NULL, 'h'},
-        {"version", 0, NULL, 'v'}, {"continue", 0, NULL, 'C'}, {"no-session", 0, NULL, 'N'},
+        {"config", 1, NULL, 'c'},   {"agent", 1, NULL, 'A'},     {"model", 1, NULL, 'm'},
+        {"system", 1, NULL, 's'},   {"session", 1, NULL, 'S'},   {"record", 1, NULL, 'r'},
+        {"replay", 1, NULL, 'p'},   {"trace", 1, NULL, 't'},     {"json", 0, NULL, 'j'},
+        {"attach", 1, NULL, 'a'},   {"quiet", 0, NULL, 'q'},     {"help", 0, NULL, 'h'},
+        {"version", 0, NULL, 'v'},  {"continue", 0, NULL, 'C'},  {"no-session", 0, NULL, 'N'},
+        {"allow", 1, NULL, 'W'},    {"yes", 0, NULL, 'y'},       {"plan", 0, NULL, 'P'},
+        {"thinking", 1, NULL, 'T'}, {"max-turns", 1, NULL, 'n'}, {"max-cost", 1, NULL, '$'},
         {NULL, 0, NULL, 0}};
     char character[] = "-?";
     int letter, code = -1;
@@ -151,19 +172,24 @@ static inline int options_read(options *o, int argc, char **argv) {
         return options_wrong("there is no question", "");
     if (o->command && o->attach_count > 0)
         return options_wrong("--attach wants a question, or a chat", "");
+    if (o->command && strcmp(o->command, "acp") == 0 &&
+        (o->record || o->replay || o->trace || o->session || o->resume || o->json))
+        return options_wrong("phi acp takes -c, --agent, -m, --system, --no-session and -q", "");
     if ((o->session || o->resume) && (o->record || o->replay))
         return options_wrong(
             "a tape holds one run from its beginning: --session cannot be recorded", "");
     if ((o->resume ? 1 : 0) + (o->forget ? 1 : 0) + (o->session != NULL ? 1 : 0) > 1)
         return options_wrong("--continue, --session or --no-session: one of them", "");
+    if (o->wants.plan && (o->wants.yes || o->wants.allow_count > 0))
+        return options_wrong("--plan runs only what reads: no --yes and no --allow", "");
     if (o->record && o->replay) return options_wrong("--record or --replay, not both", "");
     if (!o->command && o->question.len == 0 && (o->json || !typed_is_terminal(1)))
         return options_wrong("a chat wants a terminal; give a question", "");
-    if (o->config == NULL && o->command == NULL && access("phi.toml", R_OK) == 0) {
+    if (o->config == NULL && (o->command == NULL || strcmp(o->command, "doctor") == 0) &&
+        access("phi.toml", R_OK) == 0) {
         o->config = "phi.toml";
         o->found = true;
     }
-    if (o->agent && !o->config) return options_wrong("--agent is one of a file: -c FILE", "");
     return -1;
 }
 

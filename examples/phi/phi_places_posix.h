@@ -106,6 +106,15 @@ static inline bool places_is_file(const char *path, bool plain) {
     return (plain ? lstat(path, &info) : stat(path, &info)) == 0 && S_ISREG(info.st_mode);
 }
 
+/* True if a path begins at the root. */
+static inline bool places_is_absolute(const char *path) { return path[0] == '/'; }
+
+/* True if it is the absolute path of a directory. */
+static inline bool places_is_directory(const char *path) {
+    struct stat info;
+    return places_is_absolute(path) && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 /* The last part of a path. */
 static inline const char *places_name(const char *path) {
     const char *slash = strrchr(path, '/');

@@ -146,6 +146,21 @@ static inline bool places_is_file(const char *path, bool plain) {
     return found != INVALID_FILE_ATTRIBUTES && (found & never) == 0;
 }
 
+/* True if a path begins with a drive or a server. */
+static inline bool places_is_absolute(const char *path) {
+    return (path[0] != '\0' && path[1] == ':' && (path[2] == '\\' || path[2] == '/')) ||
+           strncmp(path, "\\\\", 2) == 0;
+}
+
+/* True if it is the absolute path of a directory. */
+static inline bool places_is_directory(const char *path) {
+    WCHAR wide[PLACES_PATH];
+    DWORD found = places_is_absolute(path) && places_wide(path, wide, PLACES_PATH)
+                      ? GetFileAttributesW(wide)
+                      : INVALID_FILE_ATTRIBUTES;
+    return found != INVALID_FILE_ATTRIBUTES && (found & FILE_ATTRIBUTE_DIRECTORY) != 0;
+}
+
 /* The last part of a path. */
 static inline const char *places_name(const char *path) {
     const char *at = path + strlen(path);
@@ -168,12 +183,7 @@ static inline bool places_state(text *out, const char *name, const char *hash) {
     places_directory(out->at);
     text_print(out, "/%s-%.16s", name, hash);
     places_directory(out->at);
-    {
-        WCHAR wide[PLACES_PATH];
-        DWORD found = places_wide(out->at, wide, PLACES_PATH) ? GetFileAttributesW(wide)
-                                                              : INVALID_FILE_ATTRIBUTES;
-        return found != INVALID_FILE_ATTRIBUTES && (found & FILE_ATTRIBUTE_DIRECTORY) != 0;
-    }
+    return places_is_directory(out->at);
 }
 
 /* Adds to the end of a file. */

@@ -32,6 +32,13 @@ static inline void keys_sleep(int ms) { (void)poll(NULL, 0, ms); }
 /* What was typed so far is lost. */
 static inline void keys_forget(void) { (void)tcflush(0, TCIFLUSH); }
 
+/* Makes the terminal standard input, so that questions are answered there, if this program may read it now. */
+static inline void keys_terminal(void) {
+    int fd = isatty(0) ? -1 : open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (fd >= 0 && tcgetpgrp(fd) == getpgrp()) (void)dup2(fd, 0);
+    if (fd >= 0) (void)close(fd);
+}
+
 /* As write(). */
 static inline ptrdiff_t keys_write(const char *at, size_t n) { return write(1, at, n); }
 

@@ -51,6 +51,15 @@ static inline void keys_forget(void) {
     typed_keys.len = typed_keys.done = 0;
 }
 
+/* Makes the console standard input, so that questions are answered there. */
+static inline void keys_terminal(void) {
+    HANDLE in = typed_is_terminal(0)
+                    ? INVALID_HANDLE_VALUE
+                    : CreateFileW(L"CONIN$", GENERIC_READ | GENERIC_WRITE,
+                                  FILE_SHARE_READ | FILE_SHARE_WRITE, NULL, OPEN_EXISTING, 0, NULL);
+    if (in != INVALID_HANDLE_VALUE) (void)SetStdHandle(STD_INPUT_HANDLE, in);
+}
+
 /* As POSIX's write(). */
 static inline ptrdiff_t keys_write(const char *at, size_t n) {
     DWORD wrote = 0, error;

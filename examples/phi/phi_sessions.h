@@ -18,17 +18,22 @@ typedef struct sessions {
     bool listed;    /* it is in the index */
 } sessions;
 
-/* False: there is no place for them. */
-static inline bool sessions_open(sessions *s) {
-    char here[PLACES_PATH], hash[65], name[61];
+/* False: there is no place for the conversations of that directory. */
+static inline bool sessions_open_in(sessions *s, const char *here) {
+    char hash[65], name[61];
     size_t n = sizeof name - 1;
-    if (!places_here(here, sizeof here)) return false;
     hash_text(phi_str_of(here), hash);
     (void)snprintf(name, sizeof name, "%s", places_name(here));
     if (strlen(name) == n) /* it may be cut inside a character */
         while (n > 0 && ((unsigned char)name[n - 1] & 0x80) != 0) name[--n] = '\0';
     if (!places_state(&s->directory, name, hash)) s->directory.len = 0;
     return s->directory.len > 0;
+}
+
+/* The same for the working directory. */
+static inline bool sessions_open(sessions *s) {
+    char here[PLACES_PATH];
+    return places_here(here, sizeof here) && sessions_open_in(s, here);
 }
 
 /* A new conversation, whose name sorts after those before it. */

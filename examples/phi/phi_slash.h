@@ -2,71 +2,8 @@
 #ifndef PHI_SLASH_H
 #define PHI_SLASH_H
 
+#include "phi_slash_lists.h"
 #include "phi_undo.h"
-
-/* ---- what there is ---- */
-
-static inline void slash_cost(app *a, const char *rest) {
-    phi_agent_info info = phi_agent_get_info(a->agent);
-    phi_agent_desc desc = PHI_ZERO;
-    phi_usage all = phi_thread_get_info(phi_agent_thread(a->agent)).usage;
-    (void)rest;
-    note(a, STYLE_DIM, "%llu tokens in, %llu read from the cache, %llu written to it, %llu out",
-         (unsigned long long)all.input, (unsigned long long)all.cache_read,
-         (unsigned long long)all.cache_write, (unsigned long long)all.output);
-    (void)phi_agent_get_desc(a->agent, &desc);
-    if (info.cost > 0 || desc.model.cost.input > 0 || desc.model.cost.output > 0)
-        note(a, STYLE_DIM, "$%.4f since phi began, $%.4f for the last run", info.cost,
-             info.run_cost);
-    else
-        note(a, STYLE_DIM, "no prices are known for %.*s", PHI_ARG(info.model_id));
-}
-
-static inline void slash_list_tools(app *a, const phi_tool *tools, size_t count) {
-    size_t i;
-    for (i = 0; i < count; i++) {
-        text row = {NULL, 0, 0};
-        const char *source = tools[i].source != NULL ? tools[i].source : "";
-        text_fit(&row, phi_str_of(tools[i].name), 30);
-        if (source[0] != '\0') text_print(&row, " (%s)", source);
-        text_say(&row, ": ");
-        text_fit(&row, phi_str_of(tools[i].description), 160);
-        note_str(a, STYLE_DIM, text_str(&row));
-        free(row.at);
-    }
-}
-
-static inline void slash_tools(app *a, const char *rest) {
-    phi_agent_desc desc;
-    const phi_tool *tools;
-    size_t count, i;
-    (void)rest;
-    if (phi_agent_get_desc(a->agent, &desc) != PHI_OK) return;
-    slash_list_tools(a, desc.tools, desc.tool_count);
-    for (i = 0; i < desc.tool_options.source_count; i++) {
-        const phi_tool_source *from = desc.tool_options.sources[i];
-        if (from->take(from->user_data, &tools, &count) != PHI_OK) continue;
-        slash_list_tools(a, tools, count);
-        if (from->release != NULL) from->release(from->user_data, tools);
-    }
-}
-
-static inline void slash_permissions(app *a, const char *rest) {
-    phi_agent_desc desc;
-    phi_permissions *permissions = NULL;
-    phi_str json;
-    (void)rest;
-    if (phi_agent_get_desc(a->agent, &desc) == PHI_OK && desc.hook_fn == phi_permissions_hook)
-        permissions = (phi_permissions *)desc.hook_user_data;
-    if (permissions == NULL) permissions = a->permissions;
-    if (permissions == NULL && a->config != NULL)
-        note(a, STYLE_DIM, "(the rules of the file apply after its hook scripts)");
-    else if (permissions == NULL || phi_permissions_to_json(phi_permissions_rules(permissions),
-                                                            &a->arena, &json) != PHI_OK)
-        note(a, STYLE_DIM, "(this agent has no rules)");
-    else
-        note_str(a, STYLE_DIM, json);
-}
 
 /* ---- the model ---- */
 
@@ -81,6 +18,9 @@ static inline void slash_model(app *a, const char *rest) {
         return;
     }
     wrong = choice_model(a->agents, rest, &why, &to.model, &words);
+    if (wrong == NULL) (void)apply_model(a, &to.model);
+    if (wrong == NULL && a->o.wants.max_cost > 0 && !prices_has(&to.model))
+        wrong = "no prices are known for this model, and --max-cost needs them";
     /* a model that was guessed is tried once; one that is named gets its retries */
     if (wrong == NULL &&
         phi_agent_set(a->agent, &to, PHI_SET_MODEL | (a->guess ? PHI_SET_RETRY : 0)) != PHI_OK)
@@ -132,7 +72,9 @@ static const struct {
     {"sessions", "", "the conversations of this directory", slash_sessions},
     {"cost", "", "tokens and dollars so far", slash_cost},
     {"tools", "", "the tools of the model, and whose they are", slash_tools},
-    {"permissions", "", "the rules for calls", slash_permissions},
+    {"mcp", "", "the MCP servers: states, tools, last words", slash_mcp},
+    {"permissions", "", "the rules for calls; forget N takes an \"always\" back",
+     slash_permissions},
     {"quit", "", "ends the chat", slash_quit},
 };
 enum { SLASH_COMMANDS = sizeof slash_commands / sizeof *slash_commands };

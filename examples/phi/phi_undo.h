@@ -19,7 +19,7 @@ static inline void slash_said(app *a, phi_status status, const char *words) {
 static inline void slash_clear(app *a, const char *rest) {
     phi_status status = phi_thread_switch(phi_agent_thread(a->agent), NULL);
     (void)rest;
-    if (status == PHI_OK) a->shell.kept.len = 0;
+    if (status == PHI_OK) a->typing.shell.kept.len = 0;
     slash_said(a, status, "(a fresh lane: the model sees nothing of before; /undo returns to it)");
 }
 

@@ -19,14 +19,18 @@ _phi() {
         done < <(phi models 2>/dev/null | sed -n '/^without /d; s/^\([:a-z][A-Za-z0-9:._/-]*\) .*/\1/p')
         return
         ;;
-    --agent | --system) return ;;
+    --thinking)
+        mapfile -t COMPREPLY < <(compgen -W "off minimal low medium high xhigh max" -- "$word")
+        return
+        ;;
+    --agent | --system | --allow | --max-turns | --max-cost) return ;;
     esac
     case $word in
     -*)
-        mapfile -t COMPREPLY < <(compgen -W "--config --agent --model --attach --system --continue --session --no-session --json --record
+        mapfile -t COMPREPLY < <(compgen -W "--config --agent --model --attach --system --allow --yes --plan --thinking --max-turns --max-cost --continue --session --no-session --json --record
             --replay --trace --quiet --help --version" -- "$word")
         ;;
-    *) [ "$COMP_CWORD" = 1 ] && mapfile -t COMPREPLY < <(compgen -W "check models schema sessions" -- "$word") ;;
+    *) [ "$COMP_CWORD" = 1 ] && mapfile -t COMPREPLY < <(compgen -W "acp check doctor models schema sessions" -- "$word") ;;
     esac
 }
 complete -F _phi phi

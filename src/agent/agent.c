@@ -30,6 +30,18 @@ PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what) {
                       why != NULL ? why->message.at : "out of memory");
 }
 
+PHI__FN phi_status phi__agent_no_room(const phi__agent *agent, const char *what, uint64_t before) {
+    phi_runtime *rt = agent->rt;
+    if (agent->memory.refusals > 0)
+        return phi__error(rt, PHI_NO_MEMORY,
+                          "%s: out of memory: the agent's memory.limit_bytes, %llu, are too few: "
+                          "raise it",
+                          what, (unsigned long long)agent->memory.limit_bytes);
+    return phi__error(rt, PHI_NO_MEMORY, "%s: %s", what,
+                      rt->memory.refusals > before ? rt->at_limit.failure.message.at
+                                                   : "out of memory");
+}
+
 static phi_status phi__agent_run(phi__agent *agent, const char *what, const phi_content *content,
                                  size_t count, phi_continuation kind) {
     phi__run_order order = PHI_ZERO;

@@ -13,6 +13,10 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
 /* Returns PHI_NO_MEMORY. The message names the memory limit if that limit stopped phi__run_new. */
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what);
 
+/* Returns PHI_NO_MEMORY, for an agent that could not be made. The message names the limit that has
+   refused memory: the agent's, or the runtime's, whose count of refusals was `before`. */
+PHI__FN phi_status phi__agent_no_room(const phi__agent *agent, const char *what, uint64_t before);
+
 /* Checks a model's base_url. The message begins with `what`. */
 PHI__FN phi_status phi__check_url(phi_runtime *rt, const char *what, const char *base_url);
 

@@ -616,9 +616,15 @@ static bool phi__at_limit_name(phi__agent *agent) {
 }
 
 static phi__agent *phi__make_build(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent) {
+    uint64_t refusals = rt->memory.refusals;
     phi__agent *agent =
         (phi__agent *)phi__alloc(&rt->memory, sizeof *agent + rt->features.agent_bytes);
-    if (agent == NULL) return NULL;
+    if (agent == NULL) {
+        (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: %s",
+                         rt->memory.refusals > refusals ? rt->at_limit.failure.message.at
+                                                        : "out of memory");
+        return NULL;
+    }
     agent->rt = rt;
     phi_memory_init(&agent->memory, &rt->memory.allocator, desc->memory.limit_bytes);
     agent->memory.parent = &rt->memory;
@@ -636,6 +642,7 @@ static phi__agent *phi__make_build(phi_runtime *rt, const phi_agent_desc *desc, 
     if (phi__at_limit_name(agent) && phi__make_fill(agent, desc))
         agent->slot = phi__slots_take(&rt->agents, PHI__AGENT_IDLE, agent);
     if (agent->slot == NULL) {
+        (void)phi__agent_no_room(agent, "phi_agent_new", refusals);
         phi__end_destroy(agent);
         return NULL;
     }
@@ -661,7 +668,6 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
     }
     if (phi__agent_check(rt, desc) != PHI_OK) return NULL;
     phi__agent *agent = phi__make_build(rt, desc, lent);
-    if (agent == NULL) (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
     if (agent != NULL && phi__stored_open_thread(agent, desc) != PHI_OK) {
         phi__end_drop(agent);
         return NULL;

@@ -155,6 +155,7 @@ PHI__FN phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc,
                                    const phi_json *root, phi_restore_run how) {
     phi_agent_desc named = phi__snap_desc(desc, root);
     char words[200] = "";
+    uint64_t refusals = rt->memory.refusals;
     if (!phi__snap_version(rt, root) || phi__snap_needs(rt, root) != PHI_OK) return NULL;
     phi__agent *agent = phi__agent_make(rt, &named, NULL);
     if (agent == NULL) return NULL;
@@ -163,6 +164,10 @@ PHI__FN phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc,
     if (status == PHI_OK) return agent;
     phi__journal_close(agent->thread); /* the agent's entries must not be stored */
     phi__end_retire(agent);
+    if (status == PHI_NO_MEMORY && words[0] == '\0') {
+        (void)phi__agent_no_room(agent, "phi_agent_restore", refusals);
+        return NULL;
+    }
     (void)phi__error(rt, status, "phi_agent_restore: %s",
                      words[0] != '\0'      ? words
                      : status == PHI_PARSE ? "the snapshot does not fit together"

@@ -46,6 +46,7 @@ static void phi__run_unmake(phi__run *run) {
     phi__filter_end(run);
     phi__buf_free(&run->pause.reason);
     phi__disown(&agent->memory, &run->end.reason);
+    phi__disown(&agent->memory, &run->end.limit);
     phi__free(&run->agent->memory, run->tools.repeat_guard, sizeof *run->tools.repeat_guard);
     phi__free(&agent->memory, run->own.policy, sizeof *run->own.policy);
     phi__disown(&agent->memory, &run->own.extra);

@@ -638,7 +638,9 @@ typedef struct phi__hosted {
 
 /* ---- transfer.c: transfers of runs, and fetches of the code above ---- */
 
-enum { PHI__TRANSFER_BODY_MOST = 65536 }; /* unread bytes kept for the decoder */
+/* Unread bytes kept for the decoder, and at most this part of a memory limit: a server that is
+   faster than the host would else fill an agent's memory with bytes that are not read yet. */
+enum { PHI__TRANSFER_BODY_MOST = 65536, PHI__TRANSFER_LIMIT_PART = 16 };
 
 enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
@@ -989,6 +991,7 @@ typedef struct phi__early {
     bool stopping;  /* the run ends when its turn is over */
     bool starved;   /* there was no memory for an input */
     phi_str reason; /* from phi_abort_run, owned by the agent; NULL: none */
+    phi_str limit;  /* the limit that was reached, in words; owned by the agent; NULL: none */
 } phi__early;
 
 typedef struct phi__ready {

@@ -163,12 +163,19 @@ PHI__FN phi_status phi__transfer_head_now(phi_transfer handle, int http_status, 
     return PHI_OK;
 }
 
+/* Returns the number of unread bytes at which a push is refused. */
+static size_t phi__transfer_most(const phi__transfer *t) {
+    size_t limit = t->body.memory->limit_bytes;
+    if (limit == 0) return PHI__TRANSFER_BODY_MOST;
+    return phi__min(PHI__TRANSFER_BODY_MOST, phi__max(limit / PHI__TRANSFER_LIMIT_PART, 1));
+}
+
 PHI__FN phi_status phi__transfer_push_now(phi_transfer handle, const char *bytes, size_t len) {
     phi__transfer *t = phi__transfer_find(handle);
     if (t == NULL || t->ended) return PHI_STALE;
     if (bytes == NULL && len > 0) return PHI_BAD_ARG;
     if (!t->headed) return PHI_MISUSE;
-    if (t->body.len - t->read >= PHI__TRANSFER_BODY_MOST) {
+    if (t->body.len - t->read >= phi__transfer_most(t)) {
         t->refused = true;
         return PHI_FULL;
     }

@@ -123,6 +123,8 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
     message.content = &content;
     message.content_count = 1;
     phi__events_stamp(run, &message);
+    phi__disown(&run->agent->memory, &run->end.limit);
+    if (!phi__own(&run->agent->memory, args.name, &run->end.limit)) return PHI__RUN_LOST;
     phi_message *kept = phi__append_keep(run->agent->thread, &message);
     if (kept == NULL || !phi__turn_emit_prompts(run) || !phi__events_log(run, kept))
         return PHI__RUN_LOST;
@@ -1192,6 +1194,10 @@ static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage
     event.failure = run->failure;
     event.usage = usage;
     event.rejection = run->filter.rejection;
+    if (run->status == PHI_LIMIT)
+        event.text = run->end.limit; /* copied with the event */
+    else if (run->failure != NULL)
+        event.text = run->failure->message;
     if (run->status == PHI_CANCELLED &&
         !phi__arena_str(phi__thread_room(run->agent->thread), run->end.reason, &event.source))
         event.source = phi__str("", 0);

@@ -198,11 +198,15 @@ PHI_API void phi_mcp_free(phi_mcp *mcp) {
 PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp) {
     phi_mcp_info info = PHI_ZERO;
     info.state = PHI_MCP_CLOSED;
-    info.message = "";
+    info.label = info.message = "";
     if (mcp == NULL) return info;
     info.state = phi__life_state(mcp);
     info.message = mcp->life.error;
     info.name = mcp->agreed.name;
+    if (mcp->desc.name != NULL)
+        info.label = mcp->desc.name;
+    else if (info.name.len > 0)
+        info.label = info.name.at;
     info.title = mcp->agreed.title;
     info.version = mcp->agreed.version;
     info.instructions = mcp->agreed.instructions;

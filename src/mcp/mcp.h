@@ -146,6 +146,7 @@ PHI_API void phi_mcp_free(phi_mcp *mcp);
    phi_step. */
 typedef struct phi_mcp_info {
     phi_mcp_state state;
+    const char *label;   /* phi_mcp_desc.name, else the server's own name; may be empty */
     const char *message; /* reason of the last failure or loss; may be empty */
     /* sent by the server; empty until READY */
     phi_str name, title, version, era, instructions;

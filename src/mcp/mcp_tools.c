@@ -1184,6 +1184,11 @@ PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp) {
     return mcp != NULL ? &phi__mtools_of(mcp)->source : NULL;
 }
 
+PHI_API phi_mcp *phi_mcp_of_source(const phi_tool_source *source) {
+    if (source == NULL || source->take != phi__mtools_take) return NULL;
+    return ((const phi__mcp_tools *)source->user_data)->mcp;
+}
+
 static size_t phi__mtools_count(const phi__mcp_tools *t) {
     return t != NULL && t->now != NULL ? t->now->count : 0;
 }

@@ -13,32 +13,30 @@ typedef struct phi__mock_toolcall {
     phi_str tool, arguments;
 } phi__mock_toolcall;
 
+/* An answer of the script, which is also the call that gives it. It is freed when the call ends. */
 typedef struct phi__mock_answer {
     struct phi__mock_answer *next;
-    phi_str text; /* the answer's text; for a failure, its message */
+    phi_arena arena; /* memory of the text and the calls */
+    phi_str text;    /* the answer's text; for a failure, its message */
     phi__mock_toolcall *calls;
     phi_failure_kind failure;
     uint32_t delay_ms;
+    phi_usage usage;
+    size_t at; /* bytes of the text that were already sent */
+    uint64_t from_us;
 } phi__mock_answer;
 
 typedef struct phi__mock {
     phi_mock shown; /* must be first: a pointer to a phi_mock also points to a phi__mock */
     phi_runtime *rt;
-    phi_arena arena;
     phi__mock_answer *first, *last;
     phi_model_request *requests;
-    size_t room;
+    phi_arena *arenas; /* memory of each request */
+    size_t room, arena_room;
     uint32_t calls; /* number of tool calls made so far; ids are made from it */
     bool lost;      /* an answer was not added because there was no memory */
     char name[16];
 } phi__mock;
-
-typedef struct phi__mock_talk {
-    const phi__mock_answer *answer; /* NULL: the script had no answer left */
-    size_t number;                  /* number of the call's request, from 1 */
-    size_t at;                      /* bytes of the text that were already sent */
-    uint64_t from_us;
-} phi__mock_talk;
 
 /* ---- requests ---- */
 
@@ -71,53 +69,107 @@ static bool phi__mock_keep_messages(phi_arena *arena, phi_model_request *to) {
     return true;
 }
 
-static bool phi__mock_grow(phi__mock *m) {
-    size_t room = m->room > 0 ? phi__mul(m->room, 2) : 8;
-    phi_model_request *list;
-    if (m->shown.request_count < m->room) return true;
-    list = (phi_model_request *)phi_arena_alloc(&m->arena, phi__mul(room, sizeof *list));
-    if (list == NULL) return false;
-    if (m->room > 0) memcpy(list, m->requests, m->shown.request_count * sizeof *list);
-    m->requests = list;
-    m->shown.requests = list;
-    m->room = room;
-    return true;
+static bool phi__mock_fill(phi__mock *m, phi_arena *arena, const phi_model_request *request,
+                           phi_model_request *to) {
+    *to = *request;
+    to->model = &m->shown.model;
+    return phi__mock_keep_messages(arena, to) && phi__mock_keep_tools(arena, to) &&
+           phi__takes_copy(arena, &request->options, &to->options) &&
+           phi__arena_str(arena, request->system_prompt, &to->system_prompt) &&
+           phi__arena_str(arena, request->session_id, &to->session_id) &&
+           phi__keep_text(arena, &to->format.name) && phi__keep_text(arena, &to->format.schema);
+}
+
+static void phi__mock_drop_oldest(phi__mock *m) {
+    size_t left = --m->shown.request_count;
+    phi_arena_free(&m->arenas[0]);
+    memmove(m->arenas, m->arenas + 1, left * sizeof *m->arenas);
+    memmove(m->requests, m->requests + 1, left * sizeof *m->requests);
+    m->shown.requests_freed++;
 }
 
 static bool phi__mock_keep(phi__mock *m, const phi_model_request *request) {
-    phi_arena *arena = &m->arena;
-    if (!phi__mock_grow(m)) return false;
-    phi_model_request *to = &m->requests[m->shown.request_count];
-    *to = *request;
-    to->model = &m->shown.model;
-    if (!phi__mock_keep_messages(arena, to) || !phi__mock_keep_tools(arena, to) ||
-        !phi__takes_copy(arena, &request->options, &to->options) ||
-        !phi__arena_str(arena, request->system_prompt, &to->system_prompt) ||
-        !phi__arena_str(arena, request->session_id, &to->session_id) ||
-        !phi__keep_text(arena, &to->format.name) || !phi__keep_text(arena, &to->format.schema))
+    phi_memory *memory = &m->rt->memory;
+    while (m->shown.max_requests > 0 && m->shown.request_count >= m->shown.max_requests)
+        phi__mock_drop_oldest(m);
+    size_t count = m->shown.request_count;
+    void *arenas = phi__grow(memory, m->arenas, &m->arena_room, count + 1, sizeof *m->arenas);
+    if (arenas == NULL) return false;
+    m->arenas = (phi_arena *)arenas;
+    void *requests = phi__grow(memory, m->requests, &m->room, count + 1, sizeof *m->requests);
+    if (requests == NULL) return false;
+    m->shown.requests = m->requests = (phi_model_request *)requests;
+    phi_arena_init(&m->arenas[count], memory, 512);
+    if (!phi__mock_fill(m, &m->arenas[count], request, &m->requests[count])) {
+        phi_arena_free(&m->arenas[count]);
         return false;
+    }
     m->shown.request_count++;
     return true;
+}
+
+/* ---- the script ---- */
+
+static void phi__mock_free_answer(phi__mock *m, phi__mock_answer *answer) {
+    phi_arena_free(&answer->arena);
+    phi__free(&m->rt->memory, answer, sizeof *answer);
+}
+
+static phi__mock_answer *phi__mock_add(phi__mock *m) {
+    phi__mock_answer *answer = (phi__mock_answer *)phi__alloc(&m->rt->memory, sizeof *answer);
+    if (answer == NULL) {
+        m->lost = true;
+        return NULL;
+    }
+    phi_arena_init(&answer->arena, &m->rt->memory, 256);
+    answer->delay_ms = m->shown.delay_ms;
+    answer->usage = m->shown.usage;
+    if (m->first == NULL)
+        m->first = answer;
+    else
+        m->last->next = answer;
+    m->last = answer;
+    m->shown.answers_left++;
+    return answer;
+}
+
+static void phi__mock_set_text(phi__mock *m, phi__mock_answer *answer, const char *text) {
+    if (answer != NULL && !phi__arena_str(&answer->arena, phi_str_of(text), &answer->text))
+        m->lost = true;
+}
+
+/* Adds the failure of a request that finds no answer. */
+static void phi__mock_add_missing(phi__mock *m, const phi_model_request *request) {
+    const phi_message *last =
+        request->message_count > 0 ? request->messages[request->message_count - 1] : NULL;
+    phi_str text =
+        last != NULL && last->content_count > 0 ? last->content[0].text : phi__str("", 0);
+    char words[256];
+    (void)snprintf(words, sizeof words, "phi_mock: no answer is left for request %u: %s \"%.*s\"",
+                   (unsigned)(m->shown.requests_freed + m->shown.request_count),
+                   last != NULL && last->role == PHI_ROLE_TOOL_RESULT ? "tool result" : "user",
+                   (int)phi__utf8_cut(text, 100), text.len > 0 ? text.at : "");
+    phi__mock_answer *answer = phi__mock_add(m);
+    if (answer == NULL) return;
+    answer->failure = PHI_FAILURE_INVALID_REQUEST;
+    answer->delay_ms = 0;
+    phi__mock_set_text(m, answer, words);
 }
 
 /* ---- the provider ---- */
 
 static phi_status phi__mock_open(void *user_data, const phi_model_request *request, void **call) {
     phi__mock *m = (phi__mock *)user_data;
-    phi__mock_talk *talk = (phi__mock_talk *)phi__arena_zero(&m->arena, sizeof *talk);
-    if (talk == NULL || !phi__mock_keep(m, request)) return PHI_NO_MEMORY;
+    if (!phi__mock_keep(m, request)) return PHI_NO_MEMORY;
     if (m->first == NULL && m->shown.answer_fn != NULL)
         m->shown.answer_fn(m->shown.user_data, &m->shown, request);
+    if (m->first == NULL && !m->lost) phi__mock_add_missing(m, request);
     if (m->lost) return PHI_NO_MEMORY;
-    talk->answer = m->first;
-    talk->number = m->shown.request_count;
-    talk->from_us = phi__io_now_us(m->rt->io);
-    if (m->first != NULL) {
-        talk->from_us += (uint64_t)m->first->delay_ms * 1000;
-        m->first = m->first->next;
-        m->shown.answers_left--;
-    }
-    *call = talk;
+    phi__mock_answer *answer = m->first;
+    m->first = answer->next;
+    m->shown.answers_left--;
+    answer->from_us = phi__io_now_us(m->rt->io) + (uint64_t)answer->delay_ms * 1000;
+    *call = answer;
     return PHI_OK;
 }
 
@@ -137,39 +189,24 @@ static bool phi__mock_passes(phi_failure_kind kind) {
 
 static phi_poll phi__mock_poll(void *user_data, void *call, phi_answer *answer) {
     phi__mock *m = (phi__mock *)user_data;
-    phi__mock_talk *talk = (phi__mock_talk *)call;
-    const phi__mock_answer *said = talk->answer;
-    if (said == NULL) {
-        size_t number = talk->number;
-        const phi_model_request *request = &m->requests[number - 1];
-        const phi_message *last =
-            request->message_count > 0 ? request->messages[request->message_count - 1] : NULL;
-        phi_str text =
-            last != NULL && last->content_count > 0 ? last->content[0].text : phi__str("", 0);
-        char words[256];
-        (void)snprintf(words, sizeof words,
-                       "phi_mock: no answer is left for request %u: %s \"%.*s\"", (unsigned)number,
-                       last != NULL && last->role == PHI_ROLE_TOOL_RESULT ? "tool result" : "user",
-                       (int)phi__utf8_cut(text, 100), text.len > 0 ? text.at : "");
-        phi_answer_fail(answer, PHI_FAILURE_INVALID_REQUEST, false, words);
-        return PHI_POLL_DONE;
-    }
-    if (phi__io_now_us(m->rt->io) < talk->from_us) return PHI_POLL_AGAIN;
+    phi__mock_answer *said = (phi__mock_answer *)call;
+    if (phi__io_now_us(m->rt->io) < said->from_us) return PHI_POLL_AGAIN;
     if (said->failure != PHI_FAILURE_NONE) {
         phi_answer_fail(answer, said->failure, phi__mock_passes(said->failure), said->text.at);
         return PHI_POLL_DONE;
     }
-    if (talk->at < said->text.len) {
+    phi_answer_usage(answer, &said->usage);
+    if (said->at < said->text.len) {
         phi_str text = said->text;
-        size_t at = talk->at;
+        size_t at = said->at;
         size_t end = at;
         while (end < text.len && text.at[end] != ' ') end++;
         while (end < text.len && text.at[end] == ' ') end++;
         phi_str word = phi__str(text.at + at, end - at);
         phi_answer_text(answer, word);
-        talk->at += word.len;
+        said->at += word.len;
     }
-    if (talk->at < said->text.len) {
+    if (said->at < said->text.len) {
         phi_wake(m->rt); /* so that the next step sends the next word */
         return PHI_POLL_AGAIN;
     }
@@ -177,35 +214,22 @@ static phi_poll phi__mock_poll(void *user_data, void *call, phi_answer *answer) 
     return PHI_POLL_DONE;
 }
 
-static void phi__mock_close(void *user_data, void *call) { (void)user_data, (void)call; }
+static void phi__mock_close(void *user_data, void *call) {
+    phi__mock_free_answer((phi__mock *)user_data, (phi__mock_answer *)call);
+}
 
 static void phi__mock_release(void *user_data) {
     phi__mock *m = (phi__mock *)user_data;
-    phi_arena_free(&m->arena);
-    phi__free(&m->rt->memory, m, sizeof *m);
-}
-
-/* ---- the script ---- */
-
-static phi__mock_answer *phi__mock_add(phi__mock *m) {
-    phi__mock_answer *answer = (phi__mock_answer *)phi__arena_zero(&m->arena, sizeof *answer);
-    if (answer == NULL) {
-        m->lost = true;
-        return NULL;
+    phi_memory *memory = &m->rt->memory;
+    while (m->first != NULL) {
+        phi__mock_answer *answer = m->first;
+        m->first = answer->next;
+        phi__mock_free_answer(m, answer);
     }
-    answer->delay_ms = m->shown.delay_ms;
-    if (m->first == NULL)
-        m->first = answer;
-    else
-        m->last->next = answer;
-    m->last = answer;
-    m->shown.answers_left++;
-    return answer;
-}
-
-static void phi__mock_set_text(phi__mock *m, phi__mock_answer *answer, const char *text) {
-    if (answer != NULL && !phi__arena_str(&m->arena, phi_str_of(text), &answer->text))
-        m->lost = true;
+    for (size_t i = 0; i < m->shown.request_count; i++) phi_arena_free(&m->arenas[i]);
+    phi__free(memory, m->arenas, m->arena_room * sizeof *m->arenas);
+    phi__free(memory, m->requests, m->room * sizeof *m->requests);
+    phi__free(memory, m, sizeof *m);
 }
 
 /* ---- public ---- */
@@ -216,9 +240,7 @@ PHI_API phi_mock *phi_mock_new(phi_runtime *rt) {
     if (rt == NULL) return NULL;
     m = (phi__mock *)phi__alloc(&rt->memory, sizeof *m);
     if (m == NULL) return NULL;
-    memset(m, 0, sizeof *m);
     m->rt = rt;
-    phi_arena_init(&m->arena, &rt->memory, 0);
     (void)snprintf(m->name, sizeof m->name, "mock");
     while (phi__provider_find(rt, phi_str_of(m->name)) != NULL)
         (void)snprintf(m->name, sizeof m->name, "mock%u", ++n);
@@ -246,9 +268,10 @@ PHI_API void phi_mock_also_call(phi_mock *mock, const char *tool, const char *ar
     phi__mock *m = (phi__mock *)(void *)mock;
     phi__mock_toolcall *call, **end;
     if (m == NULL || m->first == NULL) return; /* there is no answer to add to */
-    call = (phi__mock_toolcall *)phi__arena_zero(&m->arena, sizeof *call);
-    if (call == NULL || !phi__arena_str(&m->arena, phi_str_of(tool), &call->tool) ||
-        !phi__arena_str(&m->arena, phi_str_of(arguments), &call->arguments)) {
+    phi_arena *arena = &m->last->arena;
+    call = (phi__mock_toolcall *)phi__arena_zero(arena, sizeof *call);
+    if (call == NULL || !phi__arena_str(arena, phi_str_of(tool), &call->tool) ||
+        !phi__arena_str(arena, phi_str_of(arguments), &call->arguments)) {
         m->lost = true;
         return;
     }

@@ -33,8 +33,14 @@ typedef struct phi_mock {
     const phi_model_request *requests;
     size_t request_count;
     size_t answers_left; /* answers left in the script */
+    /* May be set: only the newest requests are kept, so many of them (default: all). Then
+       requests[0] is the oldest one that is left, and a model call moves them. */
+    size_t max_requests;
+    size_t requests_freed; /* older requests that max_requests has freed */
     /* May be set: delay of all answers that are added later, by the runtime's clock (default 0). */
     uint32_t delay_ms;
+    /* May be set: usage of all answers that are added later, but not of failures (default: none) */
+    phi_usage usage;
     /* May be set: called if a request finds no answer left. The function adds an answer, which may
        depend on the request (default: none) */
     void (*answer_fn)(void *user_data, struct phi_mock *mock, const phi_model_request *request);

@@ -29,8 +29,10 @@ typedef struct phi_ticket {
 /* Each comment says what happened and names the fields of phi_event that the kind sets. */
 typedef enum phi_event_kind {
     PHI_EV_AGENT_START = 1, /* a run began */
-    PHI_EV_AGENT_END,       /* the run ended: status, usage; failure if the run failed */
-    PHI_EV_TURN_START,      /* one model call and its tools */
+    /* the run ended: status, usage; failure if the run failed; text: the limit that was reached, or
+       the failure's message */
+    PHI_EV_AGENT_END,
+    PHI_EV_TURN_START, /* one model call and its tools */
     PHI_EV_TURN_END,
     /* message: a user message, a tool result, or an answer that is still empty */
     PHI_EV_MESSAGE_START,

@@ -77,6 +77,18 @@ static uint32_t phi__tools_or(uint32_t value, uint32_t standard) {
     return value != 0 ? value : standard;
 }
 
+static bool phi__tools_missing(const phi_tools_desc *desc) {
+#ifdef PHI_NO_FILES
+    (void)desc;
+    return false;
+#else
+    phi__file_info info;
+    return desc->workspace != NULL &&
+           (phi__files_stat(desc->workspace, PHI__LINKS_FOLLOW, &info, NULL) != PHI_OK ||
+            info.kind != PHI__FILE_DIRECTORY);
+#endif
+}
+
 /* ---- public ---- */
 
 PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) {
@@ -149,7 +161,7 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
     tool->timeout_ms = phi__tools_behind(set->desc.search_timeout_ms);
 #endif
     (void)tool;
-    return PHI_OK;
+    return phi__tools_missing(&set->desc) ? PHI_NOT_FOUND : PHI_OK;
 }
 
 /* ---- copies of texts in a description ---- */

@@ -320,6 +320,71 @@ TEST(the_runtime_s_limit_has_words_of_its_own) {
     rig_free(r);
 }
 
+TEST(an_agent_that_does_not_fit_into_its_limit_says_so) {
+    rig *r = rig_new();
+    phi_agent_desc desc = limited(100, PHI_AT_MEMORY_LIMIT_FORGET);
+    CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_NO_MEMORY);
+    CHECK_EQ_STR(phi_last_error(rig_runtime(r)).message,
+                 "phi_agent_new: out of memory: the agent's memory.limit_bytes, 100, are too few: "
+                 "raise it");
+    rig_free(r);
+}
+
+TEST(a_snapshot_that_does_not_fit_into_the_limit_says_so) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc(), small = limited(12000, PHI_AT_MEMORY_LIMIT_FORGET);
+    phi_memory memory;
+    phi_arena arena;
+    phi_str saved;
+    talk t;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    talk_begin(&t, r, &desc);
+    CHECK_EQ_INT((int)exchanges(&t, 10), 10);
+    CHECK_EQ_INT(phi_agent_snapshot(t.agent, &arena, &saved), PHI_OK);
+    CHECK(phi_agent_restore(rig_runtime(r), &small, saved, PHI_RESTORE_RESUME).rt == NULL);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_NO_MEMORY);
+    CHECK_EQ_STR(phi_last_error(rig_runtime(r)).message,
+                 "phi_agent_restore: out of memory: the agent's memory.limit_bytes, 12000, are too "
+                 "few: raise it");
+    small.memory.limit_bytes = 64000;
+    CHECK(phi_agent_restore(rig_runtime(r), &small, saved, PHI_RESTORE_RESUME).rt != NULL);
+    phi_arena_free(&arena);
+    rig_free(r);
+}
+
+TEST(an_answer_of_50_kb_in_ten_thousand_deltas_fits_into_256_kb) {
+    static const char *const frame =
+        "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,"
+        "\"delta\":{\"type\":\"text_delta\",\"text\":\"word \"}}\n\n";
+    const char *whole = rig_stream_of("word ");
+    const char *delta = strstr(whole, "event: content_block_delta");
+    const char *stop = strstr(whole, "event: content_block_stop");
+    size_t len = strlen(frame), n = (size_t)(delta - whole), i;
+    char *body = (char *)malloc(n + 10000 * len + strlen(stop) + 1);
+    rig *r = rig_new();
+    phi_agent_desc desc = limited(256 << 10, PHI_AT_MEMORY_LIMIT_COMPACT);
+    phi_agent agent;
+    REQUIRE(body != NULL);
+    memcpy(body, whole, n);
+    for (i = 0; i < 10000; i++) memcpy(body + n + i * len, frame, len);
+    memcpy(body + n + 10000 * len, stop, strlen(stop) + 1);
+    rig_chunk(r, 16384); /* as libcurl reads, from a server that is faster than the host */
+    rig_greedy(r);
+    agent = rig_agent(r, &desc);
+    rig_replies(r, 200, "content-type: text/event-stream\r\n", body);
+    CHECK_EQ_INT(phi_prompt(agent, "Tell me all."), PHI_OK);
+    CHECK_EQ_INT(rig_run_until(r, 60000), 0);
+    CHECK(strstr(rig_story(r), "Out of memory") == NULL);
+    CHECK_EQ_INT((int)phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text.len,
+                 50000);
+    /* three times the answer: the text as it grows, the log's copy, and bytes not read yet */
+    CHECK(phi_agent_get_info(agent).memory_peak < 160000);
+    free(body);
+    rig_free(r);
+}
+
 /* ---- stores and snapshots ---- */
 
 static void stored_for_ever(size_t limit, phi_at_memory_limit how, size_t count) {
@@ -506,6 +571,9 @@ TEST_MAIN(TEST_ENTRY(ten_thousand_exchanges_fit_into_64_kb_with_compaction),
           TEST_ENTRY(a_prompt_that_finds_no_memory_makes_room_at_the_next_step),
           TEST_ENTRY(a_host_that_wants_it_to_stop_is_told_so_and_clearing_makes_it_usable_again),
           TEST_ENTRY(the_runtime_s_limit_has_words_of_its_own),
+          TEST_ENTRY(an_agent_that_does_not_fit_into_its_limit_says_so),
+          TEST_ENTRY(a_snapshot_that_does_not_fit_into_the_limit_says_so),
+          TEST_ENTRY(an_answer_of_50_kb_in_ten_thousand_deltas_fits_into_256_kb),
           TEST_ENTRY(with_a_store_the_view_is_made_smaller_and_the_log_stays_whole),
           TEST_ENTRY(an_entry_of_half_the_limit_is_stored_and_leaves_memory),
           TEST_ENTRY(what_is_cleared_of_a_stored_thread_leaves_memory_at_once),

@@ -4,6 +4,7 @@
 import hashlib
 import os
 import re
+import select
 import shutil
 import subprocess
 import sys
@@ -13,10 +14,11 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 sys.dont_write_bytecode = True
+import crates  # noqa: E402
 import packages  # noqa: E402
 
-PARTS = ["src", "packaging", "extras", "docs/phi.1", "docs/phi.md", "scripts/packages.py", "amalgamate.py",
-         "phi.h", "phi_json.h", "phi_tools.h", "LICENSE", "README.md", "CHANGELOG.md", "Makefile"]
+PARTS = ["src", "packaging", "extras", "docs/phi.1", "docs/phi.md", "scripts/packages.py", "scripts/crates.py",
+         "amalgamate.py", "phi.h", "phi_json.h", "phi_tools.h", "LICENSE", "README.md", "CHANGELOG.md", "Makefile"]
 
 
 class Version(unittest.TestCase):
@@ -32,6 +34,21 @@ class Version(unittest.TestCase):
         page = packages.read(ROOT, "docs", "packages.md").lower()
         for name in [*packages.PARTS, *packages.NOT_RUN]:
             self.assertIn({"zip": "release", "meson-wrap": "meson, wrap"}.get(name, name.lower()), page)
+
+
+class Limited(unittest.TestCase):
+    def test_a_command_that_hangs_is_killed_with_its_children(self):
+        read_end, write_end = os.pipe()
+        with self.assertRaisesRegex(packages.GiveUp, "^sh: still running after 0.3 s$"):
+            crates.limited(["sh", "-c", "sleep 100 & wait"], 0.3, pass_fds=[write_end])
+        os.close(write_end)
+        ready = select.select([read_end], [], [], 50)[0]
+        self.assertEqual(([read_end], b""), (ready, os.read(read_end, 1)))  # nobody has the other end
+        os.close(read_end)
+
+    def test_a_command_that_ends_in_time_gives_its_output_and_its_exit_code(self):
+        done = crates.limited(["sh", "-c", "cat; echo out; exit 3"], 100, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(("out\n", 3), (done.stdout, done.returncode))
 
 
 @unittest.skipUnless(shutil.which("git"), "needs git")

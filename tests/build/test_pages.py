@@ -116,7 +116,7 @@ class Pages(unittest.TestCase):
     def test_tests_run_at_every_commit_and_live_ones_where_there_is_a_key(self):
         ci, live = read(".github", "workflows", "ci.yml"), read(".github", "workflows", "live.yml")
         self.assertIn("on: [push, pull_request]", ci)
-        for command in ("make test", "make check"):
+        for command in ("make test", "make check", "make site"):
             self.assertIn(f"run: {command}", ci)
         self.assertNotIn("make live", ci)
         self.assertIn("on: workflow_dispatch", live)

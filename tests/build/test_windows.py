@@ -14,10 +14,18 @@ ECHO = "import sys; print('ready', sys.argv[1:], flush=True); print(sys.stdin.re
 
 
 class Launcher(unittest.TestCase):
-    def talk(self, *words):
-        connection = socket.create_connection(("127.0.0.1", windows.Launcher().port), timeout=30)
-        connection.sendall(b"".join(w.encode() + b"\0" for w in words) + b"\0")
+    def talk(self, *words, token=None):
+        launcher = windows.Launcher()
+        connection = socket.create_connection(("127.0.0.1", launcher.port), timeout=30)
+        name = launcher.name if token is None else f"{launcher.port}:{token}"
+        connection.sendall(b"".join(w.encode() + b"\0" for w in (name, *words)) + b"\0")
         return connection
+
+    def test_a_program_without_the_token_of_this_run_starts_nothing(self):
+        for token in ("", "0" * 32, "\u00e9"):
+            with self.talk(sys.executable, "-c", "print('ready')", token=token) as connection, \
+                    connection.makefile("rb") as said:
+                self.assertEqual(said.read(), b"", token)
 
     def test_a_program_gets_its_words_and_the_end_of_its_input(self):
         with self.talk(sys.executable, "-c", ECHO, "a b") as connection, connection.makefile("rb") as said:

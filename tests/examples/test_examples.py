@@ -73,7 +73,7 @@ def environment(**more):
     env = {k: v for k, v in os.environ.items()
            if not k.endswith("_API_KEY") and k not in ("PHI_BASE_URL", "PHI_MODEL")
            and not k.lower().endswith("_proxy")}
-    return dict(env, **{"XDG_STATE_HOME": STATE.name, **more})
+    return dict(env, **{"XDG_STATE_HOME": STATE.name, "XDG_CONFIG_HOME": STATE.name, **more})
 
 
 def program(name):

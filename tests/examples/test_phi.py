@@ -440,7 +440,8 @@ class Config(Folder):
         self.assertEqual(code, 0, err)
         self.assertIn("here__echo", out)
         self.assertRegex(err, r'\Amcp.toml:\d+:1: warning: MCP server "gone": .*'
-                              r'; its tools are missing\n\Z')
+                              r'; its tools are missing\n'
+                              r"MCP server gone said before it ended:\n      \| .*no_such\.py.*\n\Z")
 
     def test_a_tape_without_the_start_of_an_mcp_server_is_another_run(self):
         server = "[[mcp.instances]]\nname = 'here'\ncommand = ['%s', '%s']\n" % (

@@ -15,7 +15,7 @@ static void stops_with(const phi_limits *limits, const phi_cost *cost, uint32_t 
     phi_tool tool = rig_wait(r);
     phi_agent agent;
     heard h;
-    char call[64];
+    char call[256];
     size_t i;
     heard_begin(&h, r);
     tool.timeout_ms = PHI_UNLIMITED;
@@ -40,6 +40,9 @@ static void stops_with(const phi_limits *limits, const phi_cost *cost, uint32_t 
                      ->role,
                  turns == 4 ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER);
     CHECK_EQ_INT(h.status, turns == 4 ? PHI_OK : PHI_LIMIT);
+    (void)snprintf(call, sizeof call, "[Agent stopped: %s]", h.reason);
+    CHECK_EQ_STR(turns == 4 ? h.reason : call,
+                 turns == 4 ? "" : want); /* the event names it, too */
     /* it is told once, as every message is */
     CHECK_EQ_INT(count_of(rig_story(r), "MessageEnd user \"[Agent stopped: "), turns == 4 ? 0 : 1);
     CHECK_EQ_INT(h.message_count, phi_thread_message_count(phi_agent_thread(agent)));

@@ -107,6 +107,23 @@ TEST(a_tool_without_description_and_schema_gets_both) {
     tools_end(&t);
 }
 
+TEST(a_connection_is_found_by_its_source_and_has_a_name_for_people) {
+    phi_tool_source other = PHI_ZERO;
+    phi_mcp_desc desc = PHI_ZERO;
+    tools_kit t;
+    tools_begin(&t, "2025-06-18", NULL);
+    t.list = "{\"tools\":[]}";
+    desc.name = "files";
+    if (CHECK(tools_ready(&t, &desc))) {
+        CHECK(phi_mcp_of_source(phi_mcp_tools(t.k.mcp)) == t.k.mcp);
+        CHECK_EQ_STR(phi_mcp_get_info(t.k.mcp).label, "files");
+    }
+    CHECK(phi_mcp_of_source(NULL) == NULL);
+    CHECK(phi_mcp_of_source(&other) == NULL);
+    CHECK_EQ_STR(phi_mcp_get_info(NULL).label, "");
+    tools_end(&t);
+}
+
 /* The schema of the one tool; NULL: it was left out. */
 static const char *schema_of(const char *input, char *story, size_t size) {
     static char out[4096];
@@ -551,6 +568,7 @@ TEST(a_loaded_tool_that_its_server_takes_back_is_gone_and_loaded_when_it_returns
 TEST_MAIN(TEST_ENTRY(an_agent_calls_a_tool_of_a_server_in_each_era),
           TEST_ENTRY(names_keep_every_providers_rule_and_calls_use_the_servers_own),
           TEST_ENTRY(a_tool_without_description_and_schema_gets_both),
+          TEST_ENTRY(a_connection_is_found_by_its_source_and_has_a_name_for_people),
           TEST_ENTRY(a_schema_that_is_understood_stays_as_it_is_and_others_are_adapted),
           TEST_ENTRY(a_host_sees_the_input_schema_with_every_keyword_of_the_server),
           TEST_ENTRY(alternatives_at_the_root_become_properties_and_words),

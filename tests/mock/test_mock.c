@@ -4,6 +4,7 @@
 #include "support/rig.h"
 #include "loop/events.h"
 #include "agent/agent_history.h"
+#include "agent/agent_info.h"
 #include "log/thread.h"
 #include "model/message.h"
 
@@ -232,6 +233,67 @@ TEST(a_function_writes_the_answers_that_no_script_has) {
     rig_free(r);
 }
 
+TEST(an_answer_costs_what_the_usage_of_the_mock_says) {
+    rig *r = rig_new();
+    phi_mock *mock = phi_mock_new(rig_runtime(r));
+    phi_agent_desc desc = desc_of(mock);
+    phi_agent agent;
+    const phi_thread *thread;
+    desc.model.cost.input = 2;
+    desc.model.cost.output = 10;
+    agent = rig_agent(r, &desc);
+    phi_mock_text(mock, "Free.");
+    mock->usage.input = 1000000;
+    mock->usage.output = 100000;
+    phi_mock_fail(mock, PHI_FAILURE_RATE_LIMITED, "slow down");
+    phi_mock_text(mock, "Dear.");
+    CHECK_STR(said_after(r, agent, "One"), "Free.");
+    CHECK(phi_agent_get_info(agent).cost == 0.0);
+    CHECK_EQ_INT(phi_prompt(agent, "Two"), PHI_OK);
+    CHECK_EQ_INT(rig_run_until(r, 60000), 0);
+    thread = phi_agent_thread(agent);
+    CHECK_EQ_INT((int)phi_thread_message_at(thread, 1)->usage.total_tokens, 0);
+    CHECK_EQ_INT((int)phi_thread_message_at(thread, 3)->usage.total_tokens, 1100000);
+    CHECK(phi_agent_get_info(agent).cost == 3.0);
+    rig_free(r);
+}
+
+TEST(a_mock_with_a_bound_keeps_the_newest_requests_and_needs_no_more_memory) {
+    rig *r = rig_new();
+    phi_runtime *rt = rig_runtime(r);
+    phi_mock *mock = phi_mock_new(rt);
+    phi_agent_desc desc = desc_of(mock);
+    phi_agent agent;
+    char name[] = "echo", prompt[20];
+    size_t used = 0;
+    int i;
+    mock->max_requests = 3;
+    mock->answer_fn = repeat;
+    mock->user_data = name;
+    agent = rig_agent(r, &desc);
+    for (i = 100; i < 300; i++) {
+        (void)snprintf(prompt, sizeof prompt, "number %d", i);
+        CHECK_EQ_INT(phi_agent_reset(agent), PHI_OK);
+        CHECK_EQ_INT(phi_prompt(agent, prompt), PHI_OK);
+        CHECK_EQ_INT(rig_run(r, 100), 0);
+        rig_forget(r);
+        if (i == 150) used = rt->memory.used_bytes;
+    }
+    CHECK_EQ_INT(rt->memory.used_bytes, used);
+    CHECK_EQ_INT(mock->request_count, 3);
+    CHECK_EQ_INT(mock->requests_freed, 197);
+    CHECK_STR(mock->requests[0].messages[0]->content[0].text, "number 297");
+    CHECK_STR(mock->requests[2].messages[0]->content[0].text, "number 299");
+    mock->answer_fn = NULL;
+    mock->max_requests = 1;
+    CHECK_EQ_INT(phi_agent_reset(agent), PHI_OK);
+    CHECK_EQ_INT(phi_prompt(agent, "and now?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK(strstr(rig_story(r), "no answer is left for request 201: user \"and now?\"") != NULL);
+    CHECK_EQ_INT(mock->request_count, 1);
+    rig_free(r);
+}
+
 TEST(two_mocks_in_a_runtime_have_two_scripts_and_one_stands_in_for_any_model) {
     rig *r = rig_new();
     phi_mock *one = phi_mock_new(rig_runtime(r)), *two = phi_mock_new(rig_runtime(r));
@@ -299,5 +361,7 @@ TEST_MAIN(TEST_ENTRY(answers_come_in_the_order_of_the_script),
           TEST_ENTRY(an_answer_waits_for_its_delay_by_the_clock_of_the_runtime),
           TEST_ENTRY(an_abort_ends_an_answer_half_way_and_the_next_is_given),
           TEST_ENTRY(a_function_writes_the_answers_that_no_script_has),
+          TEST_ENTRY(an_answer_costs_what_the_usage_of_the_mock_says),
+          TEST_ENTRY(a_mock_with_a_bound_keeps_the_newest_requests_and_needs_no_more_memory),
           TEST_ENTRY(two_mocks_in_a_runtime_have_two_scripts_and_one_stands_in_for_any_model),
           TEST_ENTRY(every_allocation_may_fail))

@@ -21,7 +21,7 @@ typedef struct heard {
     /* of the last AGENT_END */
     phi_status status;
     size_t first_message, message_count;
-    char rejection[200];
+    char rejection[200], reason[200];
     phi_usage usage;
 } heard;
 
@@ -51,6 +51,7 @@ static inline void heard_event(void *user_data, const phi_event *e) {
         h->first_message = e->first_message;
         h->message_count = e->message_count;
         heard_copy(h->rejection, sizeof h->rejection, e->rejection);
+        heard_copy(h->reason, sizeof h->reason, e->text);
         if (e->usage != NULL) h->usage = *e->usage;
     }
 }

@@ -144,15 +144,17 @@ bool test_os_make_temp(char *path) {
 
 /* ---- servers beside a test ---- */
 
-/* Words to the launcher, each ended by a zero byte, and one more at the end. */
+/* Words to the launcher, each ended by a zero byte, and one more at the end. The first is the
+   launcher's name, "PORT:TOKEN". */
 bool test_os_spawn(const char *const *argv, int *to, int *from) {
-    const char *port = getenv("PHI_LAUNCHER");
-    int fd = port != NULL ? test_os_connect(atoi(port)) : -1;
+    const char *name = getenv("PHI_LAUNCHER");
+    int fd = name != NULL ? test_os_connect(atoi(name)) : -1;
     if (fd < 0) {
         printf("no launcher: make windows starts it\n");
         return false;
     }
     *to = *from = fd;
+    if (test_os_write(fd, name, strlen(name) + 1) < 0) return false;
     for (; *argv != NULL; argv++) {
         long len = (long)strlen(*argv) + 1;
         if (test_os_write(fd, *argv, (size_t)len) != len) return false;

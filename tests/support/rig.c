@@ -60,6 +60,7 @@ struct rig {
     size_t request_count;
     going goings[64];
     size_t chunk;
+    bool greedy;
     bool careless; /* what is sent is not looked at */
     bool silent, mock;
     said answers_of[RIG_POINTS][RIG_SAID];
@@ -535,10 +536,12 @@ static void rig_push(rig *r, going *g) {
 static void rig_pump(void *user_data) {
     rig *r = (rig *)user_data;
     size_t i;
-    if (r->chunk != 0 && r->pumped_us == r->now_us) return; /* a step pumps more than once */
+    if (r->chunk != 0 && !r->greedy && r->pumped_us == r->now_us)
+        return; /* a step pumps more than once */
     r->pumped_us = r->now_us;
-    for (i = 0; i < 64; i++)
-        if (r->goings[i].live && !r->goings[i].full) rig_push(r, &r->goings[i]);
+    for (i = 0; i < 64; i++) do {
+            if (r->goings[i].live && !r->goings[i].full) rig_push(r, &r->goings[i]);
+        } while (r->greedy && r->goings[i].live && !r->goings[i].full);
 }
 
 size_t rig_open_transfers(rig *r) {
@@ -677,6 +680,7 @@ void rig_refuses(rig *r, phi_status status) {
 }
 
 void rig_chunk(rig *r, size_t bytes) { r->chunk = bytes; }
+void rig_greedy(rig *r) { r->greedy = true; }
 void rig_careless(rig *r) { r->careless = true; }
 void rig_drop_answers(rig *r) { r->next = r->answers; }
 

@@ -41,6 +41,7 @@ void rig_breaks(rig *r, const char *body, phi_status status,
 void rig_hangs(rig *r, const char *body);    /* 200, body, then silence */
 void rig_refuses(rig *r, phi_status status); /* open itself fails */
 void rig_chunk(rig *r, size_t bytes);
+void rig_greedy(rig *r); /* from now on pieces are pushed until the runtime takes no more */
 /* What is sent may be anything: a history that the host has spoilt. Else each request is looked at. */
 void rig_careless(rig *r);
 void rig_drop_answers(rig *r); /* those that were not taken yet */

@@ -349,6 +349,18 @@ static const char *confined(rig *r, const char *path) {
     return text;
 }
 
+/* Puts a part of the directory's path into a row's hole: {dir} is all of it, {root} is it without its
+   drive, {leaf} is its last part. */
+static void fill(char *path, const char *shown, const char *dir) {
+    const char *hole = strchr(shown, '{');
+    const char *part = dir;
+    if (hole == NULL) hole = shown + strlen(shown);
+    if (strncmp(hole, "{root}", 6) == 0) part = dir + 2;
+    if (strncmp(hole, "{leaf}", 6) == 0) part = strrchr(dir, '/') + 1;
+    (void)snprintf(path, PHI__PATH_BYTES, "%.*s%.2000s%s", (int)(hole - shown), shown,
+                   *hole == '{' ? part : "", *hole == '{' ? strchr(hole, '}') + 1 : "");
+}
+
 TEST(no_spelling_leads_out_of_the_room) {
     static const row tried[] = {
         {"a.txt", "inside"},
@@ -395,17 +407,63 @@ TEST(no_spelling_leads_out_of_the_room) {
         {".", "Is a directory"},
         {"none.txt", "none"},
         {"none/none.txt", "none"},
+        /* through a directory that is not there, a file, or the room itself and back */
+        {".\\sub\\.\\a.txt", "inside"},
+        {"sub//a.txt", "inside"},
+        {"sub\\\\..//a.txt", "inside"},
+        {"none/../a.txt", "inside"},
+        {"..\\Room\\sub\\..\\a.txt", "inside"},
+        {"../out/../Room/a.txt", "inside"},
+        {"../../../../../../../..{root}/room/a.txt", "inside"},
+        {"{root}/Room/a.txt", "inside"},
+        {"{root}\\out\\..\\Room\\A.txt", "inside"},
+        {"{dir}/Room", "Is a directory"},
+        {"{dir}/room/", "Is a directory"},
+        {"sub/..", "Is a directory"},
+        {"../out", "outside the room"},
+        {"../out/", "outside the room"},
+        {"..\\Room\\..\\out\\a.txt", "outside the room"},
+        {"../Room/../../{leaf}/out/a.txt", "outside the room"},
+        {"{root}/out/a.txt", "outside the room"},
+        {"{root}\\Roomy\\a.txt", "outside the room"},
+        {"{dir}/Roomy/a.txt", "outside the room"},
+        {"{dir}", "outside the room"},
+        {"{dir}/", "outside the room"},
+        {"sub/../../Roomy/../out/a.txt", "outside the room"},
+        {"long directory name/../../out/a.txt", "outside the room"},
+        {"../../../../../../../../../windows/system32/drivers/etc/hosts", "outside the room"},
+        {"\\Windows\\System32\\config\\SAM", "outside the room"},
+        {"C:\\", "outside the room"},
+        {"//localhost/c$/windows/win.ini", "outside the room"},
+        {"\\\\127.0.0.1\\c$\\..\\..\\a", "outside the room"},
+        {"//?/UNC/localhost/c$/windows/win.ini", DEVICE},
+        {"\\\\?\\GLOBALROOT\\??\\{dir}\\out\\a.txt", DEVICE},
+        {"//./UNC/localhost/c$/windows/win.ini", DEVICE},
+        {"\\\\localhost\\pipe\\phi", DEVICE},
+        {"C:..\\out\\a.txt", DRIVE},
+        {"Room:a.txt", STREAM},
+        {"sub:$INDEX_ALLOCATION/a.txt", STREAM},
+        {"sub::$INDEX_ALLOCATION\\..\\..\\out\\a.txt", STREAM},
+        {"..\\out::$INDEX_ALLOCATION\\a.txt", STREAM},
+        {"..\\out.\\a.txt", TAIL},
+        {"..\\out \\a.txt", TAIL},
+        {"... /../out/a.txt", TAIL},
+        {"sub/NUL.txt", DEVICE},
+        {"..\\out\\COM1", DEVICE},
+        {"aux/../../out/a.txt", DEVICE},
+        {"..\\out\\*.txt", CHAR},
+        {"..\\o?t\\a.txt", CHAR},
+        {"..\\out\\a\"txt", CHAR},
+        {"..\\out\\<.txt", CHAR},
+        {"..\xC0\xAFout\xC0\xAF"
+         "a.txt",
+         CHAR},
     };
     rig r;
     REQUIRE(rig_open(&r));
     for (size_t i = 0; i < PHI__COUNT(tried); i++) {
         char path[PHI__PATH_BYTES];
-        const char *hole = strstr(tried[i].path, "{dir}");
-        if (hole != NULL)
-            (void)snprintf(path, sizeof path, "%.*s%.2000s%s", (int)(hole - tried[i].path),
-                           tried[i].path, r.dir, hole + 5);
-        else
-            (void)snprintf(path, sizeof path, "%s", tried[i].path);
+        fill(path, tried[i].path, r.dir);
         if (!CHECK_EQ_STR(confined(&r, path), tried[i].want))
             printf("  row %d: %s\n", (int)i, path);
     }

@@ -112,9 +112,10 @@ static void desc_init(rig *r, phi__process_desc *desc, const char *const *argv) 
 }
 
 static bool begin(rig *r, const phi__process_desc *desc) {
-    char words[160];
+    char words[160] = "";
     phi__io_step_begin(r->io);
-    return CHECK_EQ_INT(phi__process_new(r->io, desc, &r->process, words, sizeof words), PHI_OK);
+    phi_status status = phi__process_new(r->io, desc, &r->process, words, sizeof words);
+    return CHECK_EQ_STR(words, "") && CHECK_EQ_INT(status, PHI_OK);
 }
 
 static bool begin_shell(rig *r, const char *script) {

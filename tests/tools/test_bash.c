@@ -82,7 +82,8 @@ TEST(output_is_told_while_the_command_runs_at_most_once_a_step) {
     int told, left = 10000;
     calls c;
     REQUIRE(calls_open(&c, NULL));
-    calls_begin(&c, "bash", "{\"command\":\"echo one; echo two >&2; sleep 0.3; echo three\"}");
+    calls_begin(&c, "bash",
+                "{\"command\":\"echo one; sleep 0.2; echo two >&2; sleep 0.2; echo three\"}");
     do {
         told = c.update_count;
         (void)calls_step(&c);

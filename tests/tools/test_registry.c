@@ -78,6 +78,18 @@ TEST(defaults_are_what_the_book_says) {
     CHECK_EQ_INT(phi_tools_init(NULL, NULL), PHI_BAD_ARG);
 }
 
+TEST(a_workspace_that_is_no_directory_is_not_found) {
+    phi_toolset set;
+    phi_tools_desc desc = PHI_ZERO;
+    desc.workspace = "tests/no such directory";
+    CHECK_EQ_INT(phi_tools_init(&set, &desc), PHI_NOT_FOUND);
+    CHECK_EQ_INT(set.count, 6); /* which work when the directory is there */
+    desc.workspace = "tests/tools/test_registry.c";
+    CHECK_EQ_INT(phi_tools_init(&set, &desc), PHI_NOT_FOUND);
+    desc.workspace = "tests";
+    CHECK_EQ_INT(phi_tools_init(&set, &desc), PHI_OK);
+}
+
 TEST(a_registry_holds_the_six_and_what_is_added) {
     phi_allocator allocator = test_allocator();
     phi__registry *registry = phi__reg_with_defaults(&allocator, NULL);
@@ -205,6 +217,7 @@ TEST(a_registry_survives_every_failed_allocation) {
 
 TEST_MAIN(TEST_ENTRY(the_six_tools_have_names_labels_and_schemas_that_are_json),
           TEST_ENTRY(defaults_are_what_the_book_says),
+          TEST_ENTRY(a_workspace_that_is_no_directory_is_not_found),
           TEST_ENTRY(a_registry_holds_the_six_and_what_is_added),
           TEST_ENTRY(names_are_resolved_in_order_and_unknown_ones_reported),
           TEST_ENTRY(prun_brings_both_of_its_tools_and_is_had_by_name_only),

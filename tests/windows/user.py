@@ -180,9 +180,11 @@ class Tls(Folder):
 class Console(Folder):
     """Wine's console in a terminal of tmux. It knows no sequences, so that the chat has lines (phi_raw_windows.h)."""
     def start(self, scenario, *args, program=PHI):
-        name = "phi%d" % os.getpid()
-        self.tmux = ["tmux", "-L", name, "-f", "/dev/null"]
-        command = "trap : INT; wine %s; echo exit $?; stty -a; sleep 1000" % " ".join(map(shlex.quote, [program, *args]))
+        # a server for each test: one that is still ending takes no new session
+        self.tmux = ["tmux", "-L", os.path.basename(self.folder), "-f", "/dev/null"]
+        # Wine's console host ends after the program, and gives the terminal its modes back only then
+        command = "trap : INT; wine %s; echo exit $?; for i in $(seq 100); do stty -a | grep -q ' icanon' && break; " \
+            "sleep 0.1; done; stty -a; sleep 1000" % " ".join(map(shlex.quote, [program, *args]))
         self.addCleanup(subprocess.run, [*self.tmux, "kill-server"], stderr=subprocess.DEVNULL, check=False)
         subprocess.run([*self.tmux, "new-session", "-d", "-x", "100", "-y", "50", command], cwd=self.folder,
                        env=dict(environment(scenario), TERM="xterm", LC_ALL="C.UTF-8"), check=True)

@@ -57,15 +57,16 @@ static void end_of_list(void) { text[text_len++] = '\0'; }
 
 static bool begin(int argc, wchar_t **argv) {
     static wchar_t here[32768];
-    const char *port = getenv("PHI_LAUNCHER");
+    const wchar_t *launcher = _wgetenv(L"PHI_LAUNCHER"); /* "PORT:TOKEN" */
     const wchar_t *name = argv[0], *at, *variable = GetEnvironmentStringsW();
     struct sockaddr_in address;
     WSADATA data;
     int i;
     for (at = name; *at != L'\0'; at++)
         if (*at == L'/' || *at == L'\\') name = at + 1;
-    if (GetCurrentDirectoryW(32768, here) == 0 || variable == NULL) return false;
-    if (!word(L"@bridge") || !word(here) || !word(name)) return false;
+    if (GetCurrentDirectoryW(32768, here) == 0 || variable == NULL || launcher == NULL)
+        return false;
+    if (!word(launcher) || !word(L"@bridge") || !word(here) || !word(name)) return false;
     for (i = 1; i < argc; i++)
         if (!word(argv[i])) return false;
     end_of_list();
@@ -74,7 +75,7 @@ static bool begin(int argc, wchar_t **argv) {
     end_of_list();
     memset(&address, 0, sizeof address);
     address.sin_family = AF_INET;
-    address.sin_port = htons((u_short)atoi(port != NULL ? port : "0"));
+    address.sin_port = htons((u_short)_wtoi(launcher));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (WSAStartup(MAKEWORD(2, 2), &data) != 0) return false;
     side = socket(AF_INET, SOCK_STREAM, 0);
