@@ -57,13 +57,13 @@
 #if PHI__PUB_BASE_BASE != 0xf10f89a3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0xba30f284
+#if PHI__PUB_PHI_2 != 0x41aff763
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x678db51e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_3 != 0xf5a8a242
+#if PHI__PUB_PHI_3 != 0xd502d12a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_JSON != 0x823f18eb
@@ -299,14 +299,69 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0xec96dcb1
+#if PHI__PUB_PHI_TOOLS_1 != 0x099f5680
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0xec96dcb1
+#define PHI__PUB_PHI_TOOLS_1 0x099f5680
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+/* ---- src/system/lines.h ---- */
+
+/* lines.h - lines over stdin and stdout, for protocols whose messages are lines: JSON-RPC of an
+   editor or of a language server, JSON Lines of another program.
+
+       phi_lines *lines = phi_lines_open(rt, NULL);
+       while ((status = phi_lines_next(lines, &line)) != PHI_STALE)
+           if (status == PHI_OK) answer(lines, line);   // phi_lines_write
+           else phi_step(rt, 100);
+       phi_lines_free(lines);
+
+   phi_step reads and writes, and no call waits. Reading stops at the first whole line that the host
+   has not taken, so a peer that sends too much has to wait. Nothing else in the process may use the
+   two descriptors.
+
+   Ownership: lines borrow their runtime: free them first. Their memory counts against the
+   runtime's.
+   Threads:   the pumping thread.
+
+   PHI_NO_PROCESS leaves all of this out. */
+
+#ifndef PHI_NO_PROCESS
+
+typedef struct phi_lines phi_lines;
+
+/* Zero means default for every field. */
+typedef struct phi_lines_desc {
+    int in_fd, out_fd;      /* instead of 0 and 1 (default: 0 and 1) */
+    size_t max_line_bytes;  /* a longer line is skipped (default 16,777,216) */
+    size_t max_queue_bytes; /* max. bytes that wait for the reader (default 16,777,216) */
+} phi_lines_desc;
+
+/* Begins to read. desc NULL: all defaults. NULL: a descriptor is not open, both are the same, or
+   there is no memory; phi_last_error says which. */
+PHI_API phi_lines *phi_lines_open(phi_runtime *rt, const phi_lines_desc *desc);
+
+/* Takes the next line, without its end ("\n" or "\r\n"). PHI_OK: *line is valid until the next
+   call. PHI_BUSY: there is none yet; call phi_step. PHI_TOO_BIG: a line longer than max_line_bytes
+   was skipped. PHI_NO_MEMORY: a line was skipped for that reason. PHI_STALE: no line will follow,
+   because the input has ended, or because nobody reads the output any more. A last line without an
+   end counts as a line. */
+PHI_API phi_status phi_lines_next(phi_lines *lines, phi_str *line);
+
+/* Queues a copy of a text and a line break after it; the text should have no line break. PHI_FULL:
+   max_queue_bytes would be exceeded. PHI_STALE: nobody reads the output any more. PHI_NO_MEMORY.
+   After any of these nothing was queued. */
+PHI_API phi_status phi_lines_write(phi_lines *lines, phi_str text);
+
+PHI_API size_t phi_lines_waiting(const phi_lines *lines); /* queued bytes; 0 if nobody reads */
+
+/* Drops the queued bytes. The descriptors stay open. NULL is harmless. */
+PHI_API void phi_lines_free(phi_lines *lines);
+
 #endif
 
 /* ---- src/mock/mock.h ---- */
@@ -323,7 +378,8 @@ extern "C" {
    Each model call takes the next answer of the script, whichever agent makes the call. A text comes
    one word in each phi_step, so the same steps give the same events on every machine. Retries,
    tools, hooks and limits work as with any model. If no answer is left, a call fails with
-   "phi_mock: no answer is left for request 3: ...", and is not tried again.
+   "phi_mock: no answer is left for request 3: ...", and is not tried again. A request with a tool
+   whose name no provider takes fails with "phi_mock: tool \"ask him\": ...", and takes no answer.
    A save game does not have the script: after loading, add the answers that are still needed.
    Ownership: the runtime owns a mock, and frees it when the runtime is freed. Texts are copied. If
    there was no memory for an answer, the next model call fails and says so.
@@ -1463,8 +1519,9 @@ PHI_API phi_status phi_strategy_settle(phi_agent agent);
    A result is the text of the child's last answer that has text, with its blocks joined by line
    breaks, or "(sub-agent produced no text output)". Its details are JSON:
    {"sub_agent":name,"turns":messages of the run,"id":...}, with the id only if the child can be
-   continued. If the run fails, the result is an error with the run's message. If a limit ends the
-   run, the result is the last text and no error.
+   continued. If the run fails, the result is an error with the run's message. If a limit or a budget
+   ends the run, the result is no error: it has a second text block, such as
+   "[Agent stopped: Max turns reached (10/10)]", and the details have "status":"limit".
 
    The logs refer to each other: the caller's log has a SPAWN entry, and the child's LOOP_START
    entry names the caller's run as its parent. A snapshot of the caller holds its active and its
@@ -2333,57 +2390,6 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc,
 }
 }
 #endif
-
-/* ---- src/serve/lines.h ---- */
-
-/* lines.h - lines over stdin and stdout, for protocols whose messages are lines: JSON-RPC of an
-   editor or of a language server, JSON Lines of another program.
-
-       phi_lines *lines = phi_lines_open(rt, NULL);
-       while ((status = phi_lines_next(lines, &line)) != PHI_STALE)
-           if (status == PHI_OK) answer(lines, line);   // phi_lines_write
-           else phi_step(rt, 100);
-       phi_lines_free(lines);
-
-   phi_step reads and writes, and no call waits. Reading stops at the first whole line that the host
-   has not taken, so a peer that sends too much has to wait. Nothing else in the process may use the
-   two descriptors.
-
-   Ownership: lines borrow their runtime: free them first. Their memory counts against the
-   runtime's.
-   Threads:   the pumping thread.
-
-   PHI_NO_PROCESS leaves all of this out. */
-
-typedef struct phi_lines phi_lines;
-
-/* Zero means default for every field. */
-typedef struct phi_lines_desc {
-    int in_fd, out_fd;      /* instead of 0 and 1 (default: 0 and 1) */
-    size_t max_line_bytes;  /* a longer line is skipped (default 16,777,216) */
-    size_t max_queue_bytes; /* max. bytes that wait for the reader (default 16,777,216) */
-} phi_lines_desc;
-
-/* Begins to read. desc NULL: all defaults. NULL: a descriptor is not open, both are the same, or
-   there is no memory; phi_last_error says which. */
-PHI_API phi_lines *phi_lines_open(phi_runtime *rt, const phi_lines_desc *desc);
-
-/* Takes the next line, without its end ("\n" or "\r\n"). PHI_OK: *line is valid until the next
-   call. PHI_BUSY: there is none yet; call phi_step. PHI_TOO_BIG: a line longer than max_line_bytes
-   was skipped. PHI_NO_MEMORY: a line was skipped for that reason. PHI_STALE: no line will follow,
-   because the input has ended, or because nobody reads the output any more. A last line without an
-   end counts as a line. */
-PHI_API phi_status phi_lines_next(phi_lines *lines, phi_str *line);
-
-/* Queues a copy of a text and a line break after it; the text should have no line break. PHI_FULL:
-   max_queue_bytes would be exceeded. PHI_STALE: nobody reads the output any more. PHI_NO_MEMORY.
-   After any of these nothing was queued. */
-PHI_API phi_status phi_lines_write(phi_lines *lines, phi_str text);
-
-PHI_API size_t phi_lines_waiting(const phi_lines *lines); /* queued bytes; 0 if nobody reads */
-
-/* Drops the queued bytes. The descriptors stay open. NULL is harmless. */
-PHI_API void phi_lines_free(phi_lines *lines);
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -7790,11 +7796,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0xc6ba8fa5
+#if PHI__IMP_SYSTEM != 0xc30c3cd4
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0xc6ba8fa5
+#define PHI__IMP_SYSTEM 0xc30c3cd4
 
 /* ---- src/system/channel_in.h ---- */
 
@@ -9805,6 +9811,163 @@ PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words 
 PHI__FN void phi__files_leave(phi__way *way) {
     if (way->open) (void)CloseHandle(phi__handle(way->dir));
     way->open = false;
+}
+
+#endif
+
+/* ---- src/system/lines.c ---- */
+
+/* lines.c - lines over a channel of this process. */
+
+
+#ifndef PHI_NO_PROCESS
+
+enum {
+    PHI__LINES_BYTES = 16777216,  /* default of both limits */
+    PHI__LINES_KEPT_BYTES = 65536 /* a larger buffer is freed when it is empty */
+};
+
+struct phi_lines {
+    phi_runtime *rt;
+    phi__channel *channel;
+    size_t max_line_bytes, max_queue_bytes;
+    phi__buf in;     /* bytes that were read */
+    size_t taken;    /* bytes of `in` that the host has taken */
+    size_t scanned;  /* bytes of `in` that were searched for the end of a line */
+    phi_status skip; /* why the rest of the present line is skipped; PHI_OK: it is not */
+    bool ended, unread;
+};
+
+/* True if a whole line waits for the host. *end is set to its end. */
+static bool phi__lines_find(phi_lines *lines, size_t *end) {
+    const phi__buf *in = &lines->in;
+    const char *found = NULL;
+    if (lines->scanned < in->len)
+        found = (const char *)memchr(in->at + lines->scanned, '\n', in->len - lines->scanned);
+    lines->scanned = found != NULL ? (size_t)(found - in->at) : in->len;
+    *end = lines->scanned;
+    return found != NULL;
+}
+
+/* Begins to skip a line that is too long, or for which there is no memory. */
+static void phi__lines_bound(phi_lines *lines) {
+    phi__buf *in = &lines->in;
+    if (in->failed)
+        lines->skip = PHI_NO_MEMORY;
+    else if (in->len - lines->taken > lines->max_line_bytes)
+        lines->skip = PHI_TOO_BIG;
+    else
+        return;
+    phi__buf_free(in);
+    lines->taken = lines->scanned = 0;
+}
+
+static bool phi__lines_input(void *ctx, const char *bytes, size_t len) {
+    phi_lines *lines = (phi_lines *)ctx;
+    size_t end;
+    if (lines->skip != PHI_OK && lines->in.len == lines->taken) {
+        const char *line_end = (const char *)memchr(bytes, '\n', len);
+        if (line_end == NULL) return true;
+        len -= (size_t)(line_end - bytes);
+        bytes = line_end;
+    }
+    if (lines->taken > 0) {
+        phi__buf_drop(&lines->in, lines->taken);
+        lines->scanned -= lines->taken;
+        lines->taken = 0;
+    }
+    phi__buf_add(&lines->in, bytes, len);
+    if (phi__lines_find(lines, &end)) return false;
+    phi__lines_bound(lines);
+    return true;
+}
+
+static void phi__lines_ended(void *ctx, phi_status status, const char *message) {
+    phi_lines *lines = (phi_lines *)ctx;
+    (void)message;
+    lines->ended = true;
+    lines->unread = lines->unread || status != PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_lines *phi_lines_open(phi_runtime *rt, const phi_lines_desc *desc) {
+    phi_lines *lines = (phi_lines *)phi__alloc(&rt->memory, sizeof *lines);
+    phi__channel_desc with = PHI_ZERO;
+    phi_lines_desc from = PHI_ZERO;
+    phi_status status = PHI_NO_MEMORY;
+    if (desc != NULL) from = *desc;
+    if (lines != NULL) {
+        lines->rt = rt;
+        lines->max_line_bytes = from.max_line_bytes;
+        lines->max_queue_bytes = from.max_queue_bytes;
+        if (from.max_line_bytes == 0) lines->max_line_bytes = PHI__LINES_BYTES;
+        if (from.max_queue_bytes == 0) lines->max_queue_bytes = PHI__LINES_BYTES;
+        phi__buf_init(&lines->in, &rt->memory);
+        with.in_fd = from.in_fd;
+        with.out_fd = from.out_fd;
+        with.max_out_bytes = lines->max_queue_bytes;
+        with.input = phi__lines_input;
+        with.ended = phi__lines_ended;
+        with.ctx = lines;
+        status = phi__channel_new(rt->io, &with, &lines->channel);
+    }
+    if (status == PHI_OK) return lines;
+    (void)phi__error(rt, status, "phi_lines_open: %s", phi_status_text(status));
+    phi__free(&rt->memory, lines, sizeof *lines);
+    return NULL;
+}
+
+/* Takes the bytes up to `end`, and `more` after them. */
+static phi_status phi__lines_take(phi_lines *lines, size_t end, size_t more, phi_str *line) {
+    phi_status status = lines->skip;
+    *line = phi__str(lines->in.at + lines->taken, end - lines->taken);
+    if (line->len > 0 && line->at[line->len - 1] == '\r') line->len--;
+    if (status == PHI_OK && line->len > lines->max_line_bytes) status = PHI_TOO_BIG;
+    if (status != PHI_OK) *line = phi__str(NULL, 0);
+    lines->taken = lines->scanned = end + more;
+    lines->skip = PHI_OK;
+    return status;
+}
+
+PHI_API phi_status phi_lines_next(phi_lines *lines, phi_str *line) {
+    size_t end;
+    *line = phi__str(NULL, 0);
+    if (lines->unread) return PHI_STALE;
+    if (phi__lines_find(lines, &end)) return phi__lines_take(lines, end, 1, line);
+    if (lines->ended && (lines->skip != PHI_OK || end > lines->taken))
+        return phi__lines_take(lines, end, 0, line);
+    if (lines->ended) return PHI_STALE;
+    if (lines->taken == lines->in.len && lines->in.cap > PHI__LINES_KEPT_BYTES) {
+        phi__buf_free(&lines->in);
+        lines->taken = lines->scanned = 0;
+    }
+    phi__channel_resume(lines->channel);
+    return PHI_BUSY;
+}
+
+PHI_API phi_status phi_lines_write(phi_lines *lines, phi_str text) {
+    size_t taken, waiting = phi__channel_waiting(lines->channel), most = lines->max_queue_bytes;
+    if (lines->unread) return PHI_STALE;
+    if (waiting >= most || text.len >= most - waiting) return PHI_FULL;
+    phi_status status = phi__channel_write(lines->channel, text.at, text.len, &taken);
+    if (status != PHI_OK) return status;
+    status = phi__channel_write(lines->channel, "\n", 1, &taken);
+    /* A line without its end would become a part of the next line, so nothing more is written. */
+    if (status != PHI_OK) lines->unread = true;
+    return status;
+}
+
+PHI_API size_t phi_lines_waiting(const phi_lines *lines) {
+    return lines->unread ? 0 : phi__channel_waiting(lines->channel);
+}
+
+PHI_API void phi_lines_free(phi_lines *lines) {
+    if (lines == NULL) return;
+    phi_runtime *rt = lines->rt;
+    phi__channel_free(lines->channel);
+    phi__buf_free(&lines->in);
+    phi__free(&rt->memory, lines, sizeof *lines);
 }
 
 #endif
@@ -11928,11 +12091,11 @@ PHI__FN bool phi__walk_has(phi__fd dir, const char *name, bool *directory) {
 #endif /* PHI__IMP_SYSTEM */
 
 #ifdef PHI__IMP_MOCK
-#if PHI__IMP_MOCK != 0xc24e7c41
+#if PHI__IMP_MOCK != 0xcec4cb0c
 #error "phi: two versions of src/mock in one file"
 #endif
 #else
-#define PHI__IMP_MOCK 0xc24e7c41
+#define PHI__IMP_MOCK 0xcec4cb0c
 
 /* ---- src/mock/mock.c ---- */
 
@@ -12071,8 +12234,40 @@ static void phi__mock_set_text(phi__mock *m, phi__mock_answer *answer, const cha
         m->lost = true;
 }
 
-/* Adds the failure of a request that finds no answer. */
-static void phi__mock_add_missing(phi__mock *m, const phi_model_request *request) {
+/* Puts a failure with this message in front of the script. */
+static void phi__mock_refuse(phi__mock *m, const char *words) {
+    phi__mock_answer *first = m->first, *last = m->last;
+    m->first = m->last = NULL;
+    phi__mock_answer *answer = phi__mock_add(m);
+    if (answer == NULL) {
+        m->first = first;
+        m->last = last;
+        return;
+    }
+    answer->failure = PHI_FAILURE_INVALID_REQUEST;
+    answer->delay_ms = 0;
+    phi__mock_set_text(m, answer, words);
+    answer->next = first;
+    if (first != NULL) m->last = last;
+}
+
+/* Refuses a request with a tool whose name no provider takes. False: every name is good. */
+static bool phi__mock_refuse_name(phi__mock *m, const phi_model_request *request) {
+    for (size_t i = 0; i < request->tool_count; i++) {
+        phi_str name = request->tools[i].name;
+        const char *why = phi__preflight_name(NULL, name);
+        char words[256];
+        if (why == NULL || request->tools[i].raw.len > 0) continue;
+        (void)snprintf(words, sizeof words, "phi_mock: tool \"%.*s\": %s",
+                       (int)phi__utf8_cut(name, 100), name.len > 0 ? name.at : "", why);
+        phi__mock_refuse(m, words);
+        return true;
+    }
+    return false;
+}
+
+/* Refuses a request that finds no answer. */
+static void phi__mock_refuse_missing(phi__mock *m, const phi_model_request *request) {
     const phi_message *last =
         request->message_count > 0 ? request->messages[request->message_count - 1] : NULL;
     phi_str text =
@@ -12082,11 +12277,7 @@ static void phi__mock_add_missing(phi__mock *m, const phi_model_request *request
                    (unsigned)(m->shown.requests_freed + m->shown.request_count),
                    last != NULL && last->role == PHI_ROLE_TOOL_RESULT ? "tool result" : "user",
                    (int)phi__utf8_cut(text, 100), text.len > 0 ? text.at : "");
-    phi__mock_answer *answer = phi__mock_add(m);
-    if (answer == NULL) return;
-    answer->failure = PHI_FAILURE_INVALID_REQUEST;
-    answer->delay_ms = 0;
-    phi__mock_set_text(m, answer, words);
+    phi__mock_refuse(m, words);
 }
 
 /* ---- the provider ---- */
@@ -12094,9 +12285,10 @@ static void phi__mock_add_missing(phi__mock *m, const phi_model_request *request
 static phi_status phi__mock_open(void *user_data, const phi_model_request *request, void **call) {
     phi__mock *m = (phi__mock *)user_data;
     if (!phi__mock_keep(m, request)) return PHI_NO_MEMORY;
-    if (m->first == NULL && m->shown.answer_fn != NULL)
+    bool refused = phi__mock_refuse_name(m, request);
+    if (!refused && m->first == NULL && m->shown.answer_fn != NULL)
         m->shown.answer_fn(m->shown.user_data, &m->shown, request);
-    if (m->first == NULL && !m->lost) phi__mock_add_missing(m, request);
+    if (m->first == NULL && !m->lost) phi__mock_refuse_missing(m, request);
     if (m->lost) return PHI_NO_MEMORY;
     phi__mock_answer *answer = m->first;
     m->first = answer->next;
@@ -18534,11 +18726,11 @@ PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_ORCHESTRATE
-#if PHI__IMP_ORCHESTRATE != 0x2bbd9bce
+#if PHI__IMP_ORCHESTRATE != 0xf694b8dc
 #error "phi: two versions of src/orchestrate in one file"
 #endif
 #else
-#define PHI__IMP_ORCHESTRATE 0x2bbd9bce
+#define PHI__IMP_ORCHESTRATE 0xf694b8dc
 
 /* ---- src/orchestrate/evaluate_in.h ---- */
 
@@ -23414,22 +23606,26 @@ static bool phi__child_desc(const phi__child *child, phi_subagent_desc *desc, ph
 /* The result of a child's run. Strings are in an arena or static. */
 typedef struct phi__result {
     phi_str text;
+    phi_str stop; /* the sentence that names the limit; empty if no limit ended the run */
     const char *details;
     size_t turns; /* messages in the run */
     phi_status status;
     bool is_error, no_memory;
 } phi__result;
 
-/* Reads the text of the run's last answer that has text, and counts the messages of the run. */
+/* Reads the text of the run's last answer that has text, counts the messages of the run, and finds
+   the sentence of a limit, which is the run's last message. */
 static void phi__result_read(const phi__agent *agent, phi_arena *arena, phi__result *out) {
     const phi_thread *thread = agent->thread;
     size_t i = thread->messages.count;
     while (i-- > 0) {
         const phi__entry *entry = phi__lane_message(thread, i);
         if (entry == NULL || !phi_str_equal(entry->loop_id, agent->line.last_loop_id)) return;
-        out->turns++;
-        if (out->text.len == 0 && entry->message->role == PHI_ROLE_ASSISTANT)
-            out->text = phi_message_text(entry->message, "\n", arena, &out->no_memory);
+        const phi_message *message = entry->message;
+        if (out->turns++ == 0 && out->status == PHI_LIMIT && message->role == PHI_ROLE_USER)
+            out->stop = phi_message_text(message, "\n", arena, &out->no_memory);
+        if (out->text.len == 0 && message->role == PHI_ROLE_ASSISTANT)
+            out->text = phi_message_text(message, "\n", arena, &out->no_memory);
     }
 }
 
@@ -23452,6 +23648,7 @@ static phi__result phi__result_of(const phi__child *child, phi_status status,
     phi__buf_char(&buf, '{');
     phi__records_str(&buf, "sub_agent", phi_str_of(child->desc->name));
     phi__records_u64(&buf, "turns", out.turns);
+    if (status == PHI_LIMIT) phi__records_str(&buf, "status", PHI__LIT("limit"));
     phi__child_id(child, id);
     if (child->desc->keep > 0 && !out.is_error) phi__records_str(&buf, "id", phi_str_of(id));
     phi__buf_char(&buf, '}');
@@ -23462,16 +23659,17 @@ static phi__result phi__result_of(const phi__child *child, phi_status status,
     phi__buf_free(&buf);
     if (!out.no_memory) return out;
     out.text = PHI__LIT("Out of memory");
+    out.stop = phi__str("", 0);
     out.is_error = true;
     return out;
 }
 
 static void phi__result_to_call(phi_call call, const phi__result *result,
                                 const char *child_loop_id) {
-    const phi_content content = phi__input_text(result->text);
+    const phi_content content[] = {phi__input_text(result->text), phi__input_text(result->stop)};
     phi_tool_result given = PHI_ZERO;
-    given.content = &content;
-    given.content_count = 1;
+    given.content = content;
+    given.content_count = result->stop.len > 0 ? 2 : 1;
     given.details = result->details;
     given.is_error = result->is_error;
     given.child_loop_id = child_loop_id;
@@ -45931,11 +46129,11 @@ PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *o
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_SERVE
-#if PHI__IMP_SERVE != 0xe1725b3a
+#if PHI__IMP_SERVE != 0x5f932995
 #error "phi: two versions of src/serve in one file"
 #endif
 #else
-#define PHI__IMP_SERVE 0xe1725b3a
+#define PHI__IMP_SERVE 0x5f932995
 
 /* ---- src/serve/serve_in.h ---- */
 
@@ -46587,163 +46785,6 @@ PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const cha
     if (body->left > 0) return PHI_BUSY;
     return phi__head_body_go(body,
                              body->state == PHI__HEAD_FIXED ? PHI__HEAD_DONE : PHI__HEAD_CHUNK_CR);
-}
-
-#endif
-
-/* ---- src/serve/lines.c ---- */
-
-/* lines.c - lines over a channel of this process. */
-
-
-#ifndef PHI_NO_PROCESS
-
-enum {
-    PHI__LINES_BYTES = 16777216,  /* default of both limits */
-    PHI__LINES_KEPT_BYTES = 65536 /* a larger buffer is freed when it is empty */
-};
-
-struct phi_lines {
-    phi_runtime *rt;
-    phi__channel *channel;
-    size_t max_line_bytes, max_queue_bytes;
-    phi__buf in;     /* bytes that were read */
-    size_t taken;    /* bytes of `in` that the host has taken */
-    size_t scanned;  /* bytes of `in` that were searched for the end of a line */
-    phi_status skip; /* why the rest of the present line is skipped; PHI_OK: it is not */
-    bool ended, unread;
-};
-
-/* True if a whole line waits for the host. *end is set to its end. */
-static bool phi__lines_find(phi_lines *lines, size_t *end) {
-    const phi__buf *in = &lines->in;
-    const char *found = NULL;
-    if (lines->scanned < in->len)
-        found = (const char *)memchr(in->at + lines->scanned, '\n', in->len - lines->scanned);
-    lines->scanned = found != NULL ? (size_t)(found - in->at) : in->len;
-    *end = lines->scanned;
-    return found != NULL;
-}
-
-/* Begins to skip a line that is too long, or for which there is no memory. */
-static void phi__lines_bound(phi_lines *lines) {
-    phi__buf *in = &lines->in;
-    if (in->failed)
-        lines->skip = PHI_NO_MEMORY;
-    else if (in->len - lines->taken > lines->max_line_bytes)
-        lines->skip = PHI_TOO_BIG;
-    else
-        return;
-    phi__buf_free(in);
-    lines->taken = lines->scanned = 0;
-}
-
-static bool phi__lines_input(void *ctx, const char *bytes, size_t len) {
-    phi_lines *lines = (phi_lines *)ctx;
-    size_t end;
-    if (lines->skip != PHI_OK && lines->in.len == lines->taken) {
-        const char *line_end = (const char *)memchr(bytes, '\n', len);
-        if (line_end == NULL) return true;
-        len -= (size_t)(line_end - bytes);
-        bytes = line_end;
-    }
-    if (lines->taken > 0) {
-        phi__buf_drop(&lines->in, lines->taken);
-        lines->scanned -= lines->taken;
-        lines->taken = 0;
-    }
-    phi__buf_add(&lines->in, bytes, len);
-    if (phi__lines_find(lines, &end)) return false;
-    phi__lines_bound(lines);
-    return true;
-}
-
-static void phi__lines_ended(void *ctx, phi_status status, const char *message) {
-    phi_lines *lines = (phi_lines *)ctx;
-    (void)message;
-    lines->ended = true;
-    lines->unread = lines->unread || status != PHI_OK;
-}
-
-/* ---- public ---- */
-
-PHI_API phi_lines *phi_lines_open(phi_runtime *rt, const phi_lines_desc *desc) {
-    phi_lines *lines = (phi_lines *)phi__alloc(&rt->memory, sizeof *lines);
-    phi__channel_desc with = PHI_ZERO;
-    phi_lines_desc from = PHI_ZERO;
-    phi_status status = PHI_NO_MEMORY;
-    if (desc != NULL) from = *desc;
-    if (lines != NULL) {
-        lines->rt = rt;
-        lines->max_line_bytes = from.max_line_bytes;
-        lines->max_queue_bytes = from.max_queue_bytes;
-        if (from.max_line_bytes == 0) lines->max_line_bytes = PHI__LINES_BYTES;
-        if (from.max_queue_bytes == 0) lines->max_queue_bytes = PHI__LINES_BYTES;
-        phi__buf_init(&lines->in, &rt->memory);
-        with.in_fd = from.in_fd;
-        with.out_fd = from.out_fd;
-        with.max_out_bytes = lines->max_queue_bytes;
-        with.input = phi__lines_input;
-        with.ended = phi__lines_ended;
-        with.ctx = lines;
-        status = phi__channel_new(rt->io, &with, &lines->channel);
-    }
-    if (status == PHI_OK) return lines;
-    (void)phi__error(rt, status, "phi_lines_open: %s", phi_status_text(status));
-    phi__free(&rt->memory, lines, sizeof *lines);
-    return NULL;
-}
-
-/* Takes the bytes up to `end`, and `more` after them. */
-static phi_status phi__lines_take(phi_lines *lines, size_t end, size_t more, phi_str *line) {
-    phi_status status = lines->skip;
-    *line = phi__str(lines->in.at + lines->taken, end - lines->taken);
-    if (line->len > 0 && line->at[line->len - 1] == '\r') line->len--;
-    if (status == PHI_OK && line->len > lines->max_line_bytes) status = PHI_TOO_BIG;
-    if (status != PHI_OK) *line = phi__str(NULL, 0);
-    lines->taken = lines->scanned = end + more;
-    lines->skip = PHI_OK;
-    return status;
-}
-
-PHI_API phi_status phi_lines_next(phi_lines *lines, phi_str *line) {
-    size_t end;
-    *line = phi__str(NULL, 0);
-    if (lines->unread) return PHI_STALE;
-    if (phi__lines_find(lines, &end)) return phi__lines_take(lines, end, 1, line);
-    if (lines->ended && (lines->skip != PHI_OK || end > lines->taken))
-        return phi__lines_take(lines, end, 0, line);
-    if (lines->ended) return PHI_STALE;
-    if (lines->taken == lines->in.len && lines->in.cap > PHI__LINES_KEPT_BYTES) {
-        phi__buf_free(&lines->in);
-        lines->taken = lines->scanned = 0;
-    }
-    phi__channel_resume(lines->channel);
-    return PHI_BUSY;
-}
-
-PHI_API phi_status phi_lines_write(phi_lines *lines, phi_str text) {
-    size_t taken, waiting = phi__channel_waiting(lines->channel), most = lines->max_queue_bytes;
-    if (lines->unread) return PHI_STALE;
-    if (waiting >= most || text.len >= most - waiting) return PHI_FULL;
-    phi_status status = phi__channel_write(lines->channel, text.at, text.len, &taken);
-    if (status != PHI_OK) return status;
-    status = phi__channel_write(lines->channel, "\n", 1, &taken);
-    /* A line without its end would become a part of the next line, so nothing more is written. */
-    if (status != PHI_OK) lines->unread = true;
-    return status;
-}
-
-PHI_API size_t phi_lines_waiting(const phi_lines *lines) {
-    return lines->unread ? 0 : phi__channel_waiting(lines->channel);
-}
-
-PHI_API void phi_lines_free(phi_lines *lines) {
-    if (lines == NULL) return;
-    phi_runtime *rt = lines->rt;
-    phi__channel_free(lines->channel);
-    phi__buf_free(&lines->in);
-    phi__free(&rt->memory, lines, sizeof *lines);
 }
 
 #endif

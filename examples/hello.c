@@ -1,4 +1,4 @@
-/* hello.c - the smallest whole program: cc hello.c -lcurl */
+/* hello.c - the smallest whole program: cc -I. examples/hello.c -lcurl -lm */
 #define PHI_IMPLEMENTATION
 #include "phi.h"
 
@@ -18,7 +18,9 @@ int main(void) {
     while (runs > 0) {
         runs = phi_step(rt, -1);
         while (phi_next_event(rt, &ev)) {
-            if (ev.kind == PHI_EV_TEXT || ev.kind == PHI_EV_ERROR) printf("%.*s", PHI_ARG(ev.text));
+            if (ev.kind == PHI_EV_TEXT) printf("%.*s", PHI_ARG(ev.text));
+            if (ev.kind == PHI_EV_AGENT_END && ev.status != PHI_OK) /* a failure, or a limit */
+                fprintf(stderr, "%.*s", PHI_ARG(ev.text));
         }
     }
     printf("\n");

@@ -36,15 +36,6 @@ static phi_verdict ask(void *user_data, phi_hook *hook) {
     return PHI_DENY;
 }
 
-/* The whole of it, in the transcript. */
-static void show_question(app *a) {
-    text words = {NULL, 0, 0};
-    question_whole(&a->q, a->screen.columns, &words);
-    note_str(a, STYLE_ASK, text_str(&words));
-    a->q.above = true;
-    free(words.at);
-}
-
 /* What was typed before a question appeared is no answer to it; but Esc and Ctrl+C stop. */
 static void press(app *a, int key);
 static void drop_keys(app *a) {
@@ -85,6 +76,7 @@ static void begin_question(app *a, const phi_pending_item *item) {
     drop_keys(a);
     phi_arena_free(&a->arena);
     a->q.nested = !phi_str_equal(item->loop_id, waiting.loop_id);
+    a->q.reads = setup_folded != NULL;
     question_set(&a->q, item, &a->arena);
     if (item->kind == PHI_WAITING_DECISION) propose(a, item, &rules, &why);
     question_always(&a->q, &rules, why);
@@ -129,6 +121,7 @@ static void decide(app *a, char answer) {
     if (item->kind == PHI_WAITING_BUDGET) {
         (void)(yes ? phi_budget_raise(item->payer, &by) : phi_abort(item->agent));
     } else {
+        if (yes && a->q.change) folded_note(&a->folded, item->tool_call_id, NULL, true);
         if (answer == 'a') {
             (void)phi_permissions_add(item->permissions, a->q.always.rules, a->q.always.count);
             keeps = kept_add(&a->always, &a->q.always, &a->arena);
@@ -292,6 +285,9 @@ static int tear_down(app *a, int code) {
     calls_free(a->calls);
     question_free(&a->q);
     live_free(&a->live);
+    markdown_free(&a->markdown);
+    folded_free(&a->folded);
+    free(a->todo.words.at);
     trust_free(&a->trust);
     own_free(&a->own);
     sessions_free(&a->kept);
@@ -364,26 +360,6 @@ static int one_question(app *a) {
 
 /* ---- the chat ---- */
 
-/* The question, or what runs now. How many rows. */
-static int draw_above(app *a, text *lines, int most) {
-    text rows = {NULL, 0, 0}, row = {NULL, 0, 0}, below[LIVE_ROWS + 1];
-    int n, i;
-    most = most < 1 ? 1 : most > QUESTION_ROWS ? QUESTION_ROWS : most;
-    memset(below, 0, sizeof below);
-    n = a->q.asking ? question_rows(&a->q, a->screen.columns, most, &rows)
-                    : live_rows(&a->live, a->screen.columns, most / 2, below);
-    for (i = 0; i < n; i++) {
-        size_t from = marked_row(&rows, i), to = marked_row(&rows, i + 1);
-        row.len = 0;
-        if (a->q.asking) text_add(&row, rows.at + from, to - from - (i + 1 < n ? 1 : 0));
-        add_line(a, &lines[i], a->q.asking ? STYLE_ASK : STYLE_DIM, a->q.asking ? &row : &below[i]);
-    }
-    for (i = 0; i <= LIVE_ROWS; i++) free(below[i].at);
-    free(rows.at);
-    free(row.at);
-    return n;
-}
-
 /* Below the transcript: the question; who and where, the figures, the line that is typed, the keys. */
 static void draw(app *a) {
     const phi_named_agent *named = phi_agents_at(a->agents, a->which); /* NULL: not yet made */
@@ -448,7 +424,10 @@ static void enter(app *a) {
     text words = {NULL, 0, 0};
     text_add(&words, a->line.text.at, a->line.text.len);
     line_done(&a->line);
-    if (words.at != NULL && !prompt_is_other(a, words.at)) submit(a, words.at);
+    if (words.at != NULL && !prompt_is_other(a, words.at))
+        submit(a, words.at);
+    else
+        todo_read(&a->todo, phi_agent_thread(a->agent)); /* of another lane, perhaps */
     free(words.at);
 }
 
@@ -488,9 +467,13 @@ static void press(app *a, int key) {
         if (a->line.text.len == 0) a->quit = true;
         (void)line_key(&a->line, KEY_DELETE, "");
         break;
-    case KEY_CTRL('R'): slash_clear(a, ""); break;
+    case KEY_CTRL('R'):
+        slash_clear(a, "");
+        todo_read(&a->todo, phi_agent_thread(a->agent));
+        break;
     case KEY_CTRL('S'): (void)phi_strategy_settle(a->agent); break;
     case KEY_CTRL('L'): keys_resized = 1; break;
+    case KEY_CTRL('O'): show_output(a); break;
     case KEY_CTRL('Z'): keys_suspend(); break;
     case KEY_CLOSED: a->quit = true; break;
     default: (void)line_key(&a->line, key, a->keys.character);
@@ -516,6 +499,7 @@ static int chat(app *a) {
     note(a, STYLE_BOLD, "phi " PHI_VERSION " - %.*s (%s)", PHI_ARG(model), a->why);
     show_history(a);
     prompt_open(a);
+    todo_read(&a->todo, phi_agent_thread(a->agent));
     while (!a->quit && !keys_signal && !a->screen.gone) {
         show_events(a);
         if (a->stopped) back_keep_stopped(a);

@@ -1,6 +1,6 @@
 /* pick_model.h - which model the examples talk to, and why. Copy what you need of it.
 
-   In this order: PHI_BASE_URL (an Anthropic-style server, such as the mock of the tests), the first
+   In this order: PHI_BASE_URL (an Anthropic-style server, such as tests/mock: docs/pages.md starts it), the first
    provider whose key is in the environment, and a local server on Ollama's port. */
 #ifndef PICK_MODEL_H
 #define PICK_MODEL_H

@@ -1,7 +1,6 @@
 /* quickstart.c - the main job: a model looks at a directory with two tools and tells what is in it.
 
-   usage: quickstart [directory] [question]
-   Build it beside a file of two lines: #define PHI_IMPLEMENTATION and #include "phi_tools.h". */
+   usage: quickstart [directory] [question] */
 #include "phi_tools.h"
 #include "pick_model.h"
 

@@ -94,9 +94,11 @@ static void show(const phi_event *ev) {
 
 static void run(phi_runtime *rt) {
     phi_event ev;
-    while (phi_step(rt, -1) > 0)
+    int runs;
+    do {
+        runs = phi_step(rt, -1);
         while (phi_next_event(rt, &ev)) show(&ev);
-    while (phi_next_event(rt, &ev)) show(&ev);
+    } while (runs > 0);
 }
 
 int main(int argc, char **argv) {

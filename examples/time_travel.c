@@ -21,10 +21,12 @@ static void witness_says(void *user_data, phi_mock *mock, const phi_model_reques
 
 static bool ask(phi_runtime *rt, phi_agent agent, const char *text) {
     phi_event ev;
+    int runs;
     if (phi_prompt(agent, text) != PHI_OK) return false;
-    while (phi_step(rt, 0) > 0)
+    do {
+        runs = phi_step(rt, 0);
         while (phi_next_event(rt, &ev)) continue;
-    while (phi_next_event(rt, &ev)) continue;
+    } while (runs > 0);
     return true;
 }
 

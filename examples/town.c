@@ -1,7 +1,7 @@
 /* town.c - forty villagers at sixty frames a second: they walk, talk in bubbles, and answer you.
 
    Type, and Enter says it to the chosen villager; a click or Tab chooses another; Esc quits.
-   Each villager is an agent. The model is scripted, or real with `live` (at most 500 requests).
+   Each villager is an agent. The model is scripted; `live` asks a real one, at most 500 times.
 
    Look at frame (phi's part of a frame is two calls), let_think (the gate: a few villagers think
    at once, and you come first) and hear (the answer streams into a bubble).
@@ -41,7 +41,7 @@ static bool town_open(town *t, bool live) {
     t->mock->answer_fn = mind_answers;
     t->mock->user_data = &t->people;
     t->mock->delay_ms = 400;
-    t->mock->max_requests = 1; /* the town does not grow */
+    t->mock->max_requests = 1; /* so that a town that runs for days does not grow */
     desc.model = live ? pick_model(&why) : t->mock->model;
     if (live) desc.budget.max_requests = LIVE_CALLS;
     desc.parent = phi_agent_new(t->rt, &desc); /* says nothing: its budget is that of all others */

@@ -104,6 +104,8 @@ static inline void acp_ask_begin(acp *p, acp_session *s, const phi_pending_item 
     call.arguments = item->arguments;
     call.source = item->source;
     for (i = 0; i < ACP_ASKS && (ask == NULL || ask->id != 0); i++) ask = &s->asks[i];
+    if (item->permissions != NULL)
+        kept_into(&s->a.always, item->permissions, &p->wire.arena); /* a sub-agent's, too */
     if (item->permissions != NULL &&
         phi_permissions_check(item->permissions, &call, NULL) == PHI_PERMISSION_ALLOW) {
         (void)phi_decide(item->ticket, PHI_ALLOW, NULL);
@@ -167,8 +169,10 @@ static inline void acp_answered(acp *p, const acp_message *m) {
         for (k = 0; k < ACP_ASKS; k++) {
             acp_ask *ask = &s->asks[k];
             if (ask->id != id) continue;
-            if (yes && always && acp_always(&p->wire, ask, &rules))
+            if (yes && always && acp_always(&p->wire, ask, &rules)) {
                 (void)phi_permissions_add(ask->permissions, rules.rules, rules.count);
+                (void)kept_add(&s->a.always, &rules, &p->wire.arena);
+            }
             (void)phi_decide(ask->ticket, yes ? PHI_ALLOW : PHI_DENY,
                              yes                ? NULL
                              : m->error != NULL ? "The editor cannot ask the user."

@@ -70,8 +70,10 @@ static inline bool acp_open_kept(acp *p, acp_session *s, const char *here) {
 static inline bool acp_begin_config(acp_session *s) {
     app *a = &s->a;
     phi_agents_desc with = PHI_ZERO;
+    if (a->o.own) own_defaults(a, &s->prompts);
     with.base = &a->desc;
     with.ask_fn = acp_waits;
+    with.ask_user_data = a;
     with.hide_keys = a->o.found;
     with.wait_for_servers = true;
     a->agents = phi_agents_from_config(a->rt, a->config, &with);
@@ -89,11 +91,14 @@ static inline bool acp_end_config(acp_session *s) {
         if (!problem->is_warning) return note_str(a, STYLE_BAD, problem->message), false;
     a->agent = phi_agents_get(a->agents, a->o.agent);
     if (a->agent.rt == NULL) return complain(a, "the file has no such agent", a->o.agent) == 0;
-    a->why = a->o.config;
+    a->desc.system_prompt = NULL; /* copied */
+    if (!a->o.own || phi_json_path(phi_config_tree(a->config), "provider.model") != NULL)
+        a->why = a->o.config;
     to.system_prompt = a->o.system;
     if (a->o.system != NULL) (void)phi_agent_set(a->agent, &to, PHI_SET_SYSTEM_PROMPT);
     if (a->o.model == NULL) return true;
     if (!choose_model(a, &to.model)) return false;
+    (void)apply_model(a, &to.model);
     if (phi_agent_set(a->agent, &to, PHI_SET_MODEL) == PHI_OK) return true;
     return complain(a, "-m", last_error(a)) == 0;
 }

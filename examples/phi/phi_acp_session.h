@@ -48,6 +48,7 @@ typedef struct acp_session {
     acp_open *calls;
     uint64_t message; /* the number of the message that is streamed */
     text said;        /* what the command says about it */
+    text prompts;     /* the system prompt, if no file has one */
 } acp_session;
 
 typedef struct acp {
@@ -60,10 +61,9 @@ typedef struct acp {
     bool ready; /* initialize was answered */
 } acp;
 
+/* For calls that the rules of a configuration ask about: the command line answers, or the editor. */
 static inline phi_verdict acp_waits(void *user_data, phi_hook *hook) {
-    (void)user_data;
-    (void)hook;
-    return PHI_WAIT;
+    return apply_answer((const app *)user_data, hook);
 }
 
 static inline acp_session *acp_find(const acp *p, phi_str id) {
@@ -80,8 +80,10 @@ static inline void acp_session_free(acp_session *s) {
     for (i = 0; i < s->server_count; i++) phi_mcp_free(s->servers[i]);
     phi_config_free(a->config);
     phi_permissions_free(a->permissions);
+    phi_permissions_free(a->answers);
     phi_file_store_close(&a->session.store);
     trust_free(&a->trust);
+    own_free(&a->own);
     sessions_free(&a->kept);
     typing_free(&a->typing);
     free(a->place.at), free(a->config_path.at);
@@ -95,7 +97,7 @@ static inline void acp_session_free(acp_session *s) {
         free(call->id.at), free(call->diff.at);
         free(call);
     }
-    free(s->id.at), free(s->asked.at), free(s->prompt.at), free(s->said.at);
+    free(s->id.at), free(s->asked.at), free(s->prompt.at), free(s->said.at), free(s->prompts.at);
     free(s);
 }
 

@@ -28,7 +28,7 @@ static inline bool acp_begin(acp *p, acp_session *s, const acp_message *m, const
     if (!acp_directory(s, cwd, here))
         return complain(a, "cwd is no absolute path of a directory", cwd) == 0;
     acp_look_at_found(a);
-    if (a->o.config != NULL) a->config = commands_load(a->o.config, a->o.found ? &a->trust : NULL);
+    if (load_config(a) != 0) return false;
     if (a->o.config != NULL && a->config == NULL) return complain(a, "no memory", NULL) == 0;
     if (!acp_open_kept(p, s, here)) return false;
     while ((server = phi_json_next(&it)) != NULL) acp_connect(p, s, server);

@@ -54,15 +54,11 @@ static inline void acp_usage(acp_wire *w, const acp_session *s, const phi_usage 
     acp_show(w, s, update);
 }
 
-/* Which limit ended the run: its message is the last of the log. */
-static inline const char *acp_limit(acp_wire *w, const acp_session *s) {
-    const phi_thread *thread = phi_agent_thread(s->a.agent);
-    size_t n = phi_thread_message_count(thread);
-    phi_str words = PHI_ZERO;
+/* Which limit ended the run. */
+static inline const char *acp_limit(phi_str words) {
     size_t i;
-    if (n > 0) words = phi_message_text(phi_thread_message_at(thread, n - 1), "", &w->arena, NULL);
-    for (i = 0; i + 6 < words.len; i++)
-        if (memcmp(words.at + i, "okens", 5) == 0 || memcmp(words.at + i, "Token", 5) == 0)
+    for (i = 0; i + 5 < words.len; i++)
+        if (memcmp(words.at + i, "tokens", 6) == 0 || memcmp(words.at + i, "Token ", 6) == 0)
             return "max_tokens";
     return "max_turn_requests";
 }
@@ -77,7 +73,7 @@ static inline void acp_end(acp *p, acp_session *s, const phi_event *ev) {
     else if (status == PHI_OK)
         acp_stop(p, s, s->a.cut ? "max_tokens" : "end_turn");
     else if (status == PHI_LIMIT)
-        acp_stop(p, s, acp_limit(w, s));
+        acp_stop(p, s, acp_limit(ev->text));
     else if (refused || status == PHI_REJECTED || status == PHI_DENIED)
         acp_stop(p, s, "refusal");
     else if (s->prompt.len > 0) {

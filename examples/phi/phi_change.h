@@ -4,7 +4,15 @@
 
 #include "phi_tools.h"
 
-#include "phi_text.h"
+#include "phi_diff.h"
+#include "phi_places.h"
+
+enum { CHANGE_BYTES = 1 << 20 }; /* of a file that is read */
+
+typedef struct change_call {
+    phi_str tool, source, arguments;
+    bool reads; /* the tools work in the current directory: the file is read */
+} change_call;
 
 /* Adds each line of a text after a mark. */
 static inline void change_lines(text *out, const char *mark, phi_str words) {
@@ -19,13 +27,53 @@ static inline void change_lines(text *out, const char *mark, phi_str words) {
     }
 }
 
+/* Where the words are in the file, if they are there once; SIZE_MAX: they are not. */
+static inline size_t change_find(const text *file, phi_str words) {
+    size_t i, found = SIZE_MAX;
+    if (words.len == 0 || words.len > file->len) return SIZE_MAX;
+    for (i = 0; i + words.len <= file->len; i++) {
+        if (file->at[i] != words.at[0] || memcmp(file->at + i, words.at, words.len) != 0) continue;
+        if (found != SIZE_MAX) return SIZE_MAX;
+        found = i;
+    }
+    return found;
+}
+
+/* Adds the lines that the call would change, with their numbers, by the file as it is now. before NULL: all of it is
+   replaced. False, and nothing is added: the file is none, or too large, or does not have the words. */
+static inline bool change_diff(text *out, phi_str name, const phi_str *before, phi_str after) {
+    text file = {NULL, 0, 0}, now = {NULL, 0, 0}, path = {NULL, 0, 0};
+    size_t length = out->len, at = 0;
+    bool good = name.len > 0 && memchr(name.at, 0, name.len) == NULL &&
+                text_add(&path, name.at, name.len) &&
+                places_read(path.at, false, CHANGE_BYTES, &file) && file.len <= CHANGE_BYTES &&
+                (file.len == 0 || memchr(file.at, 0, file.len) == NULL);
+    if (good && before != NULL) {
+        at = change_find(&file, *before);
+        good = at != SIZE_MAX;
+        if (good) {
+            text_add(&now, file.at, at);
+            text_add(&now, after.at, after.len);
+            text_add(&now, file.at + at + before->len, file.len - at - before->len);
+            after = text_str(&now);
+        }
+    }
+    good = good && diff_add(out, text_str(&file), after);
+    if (good && out->len == length) text_say(out, "\n(no change)");
+    free(file.at);
+    free(now.at);
+    free(path.at);
+    return good;
+}
+
 /* What a change of a file would do: the path, and lines after "-" and "+". False: the call is another one, or says more
    than that. */
-static inline bool change_shown(text *out, const phi_pending_item *item, phi_arena *arena) {
+static inline bool change_shown(text *out, const change_call *call, phi_arena *arena) {
     phi_json *json, *path, *before, *after;
-    bool edits = phi_str_is(item->tool_name, "edit_file");
-    if (item->source.len > 0 || (!edits && !phi_str_is(item->tool_name, "write_file")) ||
-        phi_json_parse(arena, item->arguments, PHI_JSON_REPLACE_BAD_UTF8, &json, NULL) != PHI_OK)
+    phi_str old, name;
+    bool edits = phi_str_is(call->tool, "edit_file");
+    if (call->source.len > 0 || (!edits && !phi_str_is(call->tool, "write_file")) ||
+        phi_json_parse(arena, call->arguments, PHI_JSON_REPLACE_BAD_UTF8, &json, NULL) != PHI_OK)
         return false;
     path = phi_json_get(json, "path");
     before = phi_json_get(json, "old_text");
@@ -33,10 +81,21 @@ static inline bool change_shown(text *out, const phi_pending_item *item, phi_are
     if (!phi_json_is(path, PHI_JSON_STRING) || !phi_json_is(after, PHI_JSON_STRING) ||
         phi_json_count(json) != (edits ? 3 : 2) || (edits && !phi_json_is(before, PHI_JSON_STRING)))
         return false;
-    text_strict(out, phi_json_str(path, ""));
-    if (edits) change_lines(out, "\n- ", phi_json_str(before, ""));
+    name = phi_json_str(path, "");
+    old = edits ? phi_json_str(before, "") : phi_str_of("");
+    text_strict(out, name);
+    if (call->reads && change_diff(out, name, edits ? &old : NULL, phi_json_str(after, "")))
+        return true;
+    if (edits) change_lines(out, "\n- ", old);
     change_lines(out, "\n+ ", phi_json_str(after, ""));
     return true;
+}
+
+/* The mark of a line of change_shown: '-', '+', or a blank. */
+static inline char change_mark(const char *at, size_t n) {
+    size_t i = 0;
+    while (i < n && (at[i] == ' ' || (at[i] >= '0' && at[i] <= '9'))) i++;
+    return i + 1 < n && (at[i] == '-' || at[i] == '+') && at[i + 1] == ' ' ? at[i] : ' ';
 }
 
 #endif

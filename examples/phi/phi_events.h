@@ -2,7 +2,7 @@
 #ifndef PHI_EVENTS_H
 #define PHI_EVENTS_H
 
-#include "phi_app.h"
+#include "phi_shown.h"
 #include "phi_servers.h"
 
 static inline void show_line(app *a, phi_str json) {
@@ -57,9 +57,42 @@ static inline void show_events(app *a) {
     }
 }
 
+/* ---- questions ---- */
+
+/* The whole of it, in the transcript. */
+static inline void show_question(app *a) {
+    text words = {NULL, 0, 0};
+    style how = STYLE_ASK;
+    size_t from, to;
+    question_whole(&a->q, a->screen.columns, &words);
+    if (!a->chat) note_str(a, STYLE_ASK, text_str(&words));
+    if (a->chat) prose_break(&a->screen, &a->markdown, false);
+    screen_fresh(&a->screen);
+    for (from = 0; a->chat && from < words.len; from = to) {
+        phi_str row = {words.at + from, 0};
+        for (to = from; to < words.len && words.at[to] != '\n';) to++;
+        if (to < words.len) to++;
+        row.len = to - from;
+        how = question_style(&a->q, row, how);
+        screen_put(&a->screen, how, row);
+    }
+    screen_fresh(&a->screen);
+    a->q.above = true;
+    free(words.at);
+}
+
+/* The newest output that was not shown whole since. */
+static inline void show_output(app *a) {
+    const folded_output *o = folded_next(&a->folded);
+    note_str(a, STYLE_DIM,
+             o != NULL ? text_str(&o->head) : phi_str_of("(no other output is kept)"));
+    if (o != NULL) folded_rows(&a->screen, o, FOLDED_ALL);
+}
+
 /* ---- what was said before ---- */
 
 static inline void say_you(app *a, phi_str words) {
+    prose_break(&a->screen, &a->markdown, false);
     screen_fresh(&a->screen);
     screen_say(&a->screen, STYLE_PLAIN, a->screen.kept.len > 0 ? "\n" : "");
     screen_say(&a->screen, STYLE_BOLD, "You: ");
@@ -86,7 +119,8 @@ static inline void show_history(app *a) {
         if (message->role == PHI_ROLE_USER) say_you(a, words);
         if (message->role == PHI_ROLE_ASSISTANT && words.len > 0) {
             say_agent(a);
-            screen_put(&a->screen, STYLE_PLAIN, words);
+            prose_add(&a->screen, &a->markdown, words);
+            prose_break(&a->screen, &a->markdown, true);
             screen_fresh(&a->screen);
         }
         phi_arena_reset(&a->arena, mark);

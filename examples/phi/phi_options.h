@@ -174,7 +174,8 @@ static inline int options_read(options *o, int argc, char **argv) {
         return options_wrong("--attach wants a question, or a chat", "");
     if (o->command && strcmp(o->command, "acp") == 0 &&
         (o->record || o->replay || o->trace || o->session || o->resume || o->json))
-        return options_wrong("phi acp takes -c, --agent, -m, --system, --no-session and -q", "");
+        return options_wrong("phi acp takes no --json, session, tape or trace: the editor asks",
+                             "");
     if ((o->session || o->resume) && (o->record || o->replay))
         return options_wrong(
             "a tape holds one run from its beginning: --session cannot be recorded", "");

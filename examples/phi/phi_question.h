@@ -8,6 +8,7 @@
 #include "phi_change.h"
 #include "phi_keys.h"
 #include "phi_marked.h"
+#include "phi_rows.h"
 
 enum { QUESTION_MS = 250, QUESTION_ROWS = 40, QUESTION_LEAST = 5 };
 enum { QUESTION_KEYS = 27 }; /* columns of the keys with "always" */
@@ -23,6 +24,8 @@ typedef struct question {
     bool open;             /* the line was empty since keys count */
     bool seen;             /* it was drawn as it is now; keys from before are dropped */
     bool nested;           /* a sub-agent asks */
+    bool reads;            /* files are those of the current directory */
+    bool change;           /* the body is the change of a file */
     phi_pending_item item; /* its strings are gone after the next step */
     phi_permission_rules always;
     text head, body, why, rules;     /* safe to show, in lines */
@@ -51,7 +54,8 @@ static inline void question_set(question *q, const phi_pending_item *item, phi_a
     q->item = *item;
     q->head.len = q->body.len = q->why.len = q->rules.len = 0;
     q->columns = 0;
-    q->with_always = q->above = q->printed = q->open = q->cut = q->seen = false;
+    change_call call = {item->tool_name, item->source, item->arguments, q->reads};
+    q->with_always = q->change = q->above = q->printed = q->open = q->cut = q->seen = false;
     q->key = 0;
     if (item->kind == PHI_WAITING_BUDGET) {
         text_say(&q->head, "The run has paused. Shall it go on, with as much again?");
@@ -63,7 +67,7 @@ static inline void question_set(question *q, const phi_pending_item *item, phi_a
     text_say(&q->head, item->source.len > 0 ? " of " : "");
     text_fit(&q->head, item->source, 200);
     text_say(&q->head, " wants to run:");
-    if (change_shown(&q->body, item, arena)) return;
+    if ((q->change = change_shown(&q->body, &call, arena))) return;
     text_strict(&q->body, argument);
     if (calls_is_whole(arena, item->arguments, argument)) return;
     text_say(&q->body, "\n");
@@ -156,6 +160,14 @@ static inline int question_rows(question *q, int columns, int most, text *out) {
     if (q->offers) text_print(out, "\n%s", q->rule_rows.at);
     part.at = out->at + before, part.len = out->len - before;
     return marked_count(&part);
+}
+
+/* How a row looks, after one that looks like `before`: lines that go or come have their own colours. */
+static inline style question_style(const question *q, phi_str row, style before) {
+    bool begins = row.len > 4 && memcmp(row.at, "  | ", 4) == 0;
+    char mark = begins ? change_mark(row.at + 4, row.len - 4) : ' ';
+    if (q->change && row.len > 4 && memcmp(row.at, "  + ", 4) == 0) return before;
+    return q->change && mark != ' ' ? (mark == '-' ? STYLE_BAD : STYLE_GOOD) : STYLE_ASK;
 }
 
 /* Head and body, whole, for the transcript. */

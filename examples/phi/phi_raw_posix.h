@@ -74,6 +74,9 @@ static inline int keys_socket(int family, int type, int protocol) {
     return fd;
 }
 
+/* The terminal knows the sequences of styles, also if phi does not draw on it. */
+static inline bool keys_styles(void) { return !keys_dumb(); }
+
 /* ---- raw mode ---- */
 
 static inline uint64_t keys_now_ms(void) {

@@ -95,6 +95,9 @@ static inline SOCKET keys_socket(int family, int type, int protocol) {
     return socket(family, type, protocol);
 }
 
+/* The console knows the sequences of styles, also if phi does not draw on it: nobody has asked it to. */
+static inline bool keys_styles(void) { return false; }
+
 /* ---- raw mode ---- */
 
 /* Safe at any time. What was typed or pasted for the program, and not read, is no command for the shell. */

@@ -14,7 +14,7 @@
 enum { SCREEN_KEPT = 1 << 20, SCREEN_ROWS = 512 };
 
 typedef struct screen {
-    bool plain, colors;
+    bool plain, colors, styles; /* styles: a plain one that knows those */
     int gone; /* the errno that ended the output: EPIPE: nobody reads any more, EINTR: a signal */
     int columns, rows; /* the terminal's last column stays free: they differ in what is behind it */
     text kept;         /* the transcript: styles, line breaks, and text that is safe to show */
@@ -37,7 +37,8 @@ static inline int screen_measure(screen *s) {
 static inline void screen_open(screen *s, bool plain) {
     const char *none = getenv("NO_COLOR");
     s->plain = plain;
-    s->colors = !plain && (none == NULL || none[0] == '\0');
+    s->colors = none == NULL || none[0] == '\0';
+    s->styles = plain && typed_is_terminal(1) && keys_styles();
     s->now = s->at_growing = STYLE_PLAIN;
     (void)screen_measure(s);
 }
@@ -97,21 +98,24 @@ static inline void screen_say(screen *s, style how, const char *words) {
     screen_put(s, how, phi_str_of(words));
 }
 
-/* Ends the transcript's line, where it has begun one. */
-static inline void screen_fresh(screen *s) {
+/* The transcript has begun a line. */
+static inline bool screen_within(const screen *s) {
     size_t n = s->kept.len;
-    while (n > 0 && s->kept.at[n - 1] > 0 && s->kept.at[n - 1] < STYLE_END) n--;
-    if (n > 0 && s->kept.at[n - 1] != '\n') screen_say(s, STYLE_PLAIN, "\n");
+    while (n > 0 && rows_is_style((unsigned char)s->kept.at[n - 1])) n--;
+    return n > 0 && s->kept.at[n - 1] != '\n';
 }
 
-/* Of an answer, which begins a line behind what the model thought. */
-static inline void screen_answer(screen *s, phi_str what) {
-    if (s->now == STYLE_THOUGHT && what.len > 0) screen_fresh(s);
-    screen_put(s, STYLE_PLAIN, what);
+/* Ends the transcript's line, where it has begun one. */
+static inline void screen_fresh(screen *s) {
+    if (screen_within(s)) screen_say(s, STYLE_PLAIN, "\n");
+}
+
+static inline int screen_indent(const screen *s, size_t from) {
+    return rows_indent(&s->kept, s->columns, s->colors, from);
 }
 
 static inline bool screen_row(const screen *s, size_t from, size_t *end, size_t *next) {
-    return rows_next(&s->kept, s->columns, from, end, next);
+    return rows_next(&s->kept, s->columns - screen_indent(s, from), from, end, next);
 }
 
 /* Writes `what` at the mark, though the terminal has that row: it is drawn again. False: it has scrolled away, and
@@ -163,7 +167,7 @@ static inline void screen_draw(screen *s, const text *lines, int count, int row,
     if (s->above > 0) text_print(&s->frame, "\033[%dA", s->above);
     while (more) {
         more = screen_row(s, s->growing, &end, &next);
-        text_say(&s->frame, "\033[K");
+        text_print(&s->frame, "\033[K%*s", screen_indent(s, s->growing), "");
         (void)rows_write(&s->frame, s->colors, &s->kept, s->growing, end, s->at_growing);
         if (!more) break;
         s->at_growing = rows_write(NULL, false, &s->kept, s->growing, next, s->at_growing);

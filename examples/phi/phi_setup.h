@@ -2,11 +2,10 @@
 #ifndef PHI_SETUP_H
 #define PHI_SETUP_H
 
-#include "phi_app.h"
 #include "phi_apply.h"
 #include "phi_doctor.h"
 #include "phi_project.h"
-#include "phi_url.h"
+#include "phi_toolset.h"
 
 /* The model of -m. False: there is none, and it was said. */
 static inline bool choose_model(app *a, phi_model *model) {
@@ -17,20 +16,7 @@ static inline bool choose_model(app *a, phi_model *model) {
     return wrong == NULL;
 }
 
-/* The directory in which the tools work. */
-static inline const char *app_place(const app *a) { return a->place.len > 0 ? a->place.at : "."; }
-
-/* The built-in tools, and a prompt that the caller frees when the agent has been made. */
-static inline void default_tools(app *a) {
-    phi_tools_desc tools = PHI_ZERO;
-    tools.workspace = app_place(a);
-    (void)phi_tools_init(&a->set, &tools);
-    memcpy(a->typing.tools, a->set.tools, a->set.count * sizeof *a->set.tools);
-    a->typing.tools[a->set.count] = url_tool(&a->typing.asked);
-    a->desc.tools = a->typing.tools;
-    a->desc.tool_count = a->set.count + 1;
-}
-
+/* A prompt that the caller frees when the agent has been made. */
 static inline void default_prompt(app *a, text *prompt) {
     const char *file;
     if (a->o.system == NULL) {
@@ -57,7 +43,7 @@ static inline int agent_of_environment(app *a) {
     text prompt = {NULL, 0, 0};
     if (!choose_model(a, &a->desc.model)) return UNUSABLE;
     default_guess(a);
-    default_tools(a);
+    setup_tools(a);
     default_prompt(a, &prompt);
     a->agent = phi_agent_new(a->rt, &a->desc); /* copies the prompt */
     a->desc.system_prompt = NULL;
@@ -73,7 +59,7 @@ static inline void own_defaults(app *a, text *prompt) {
         default_guess(a);
     }
     if (phi_json_path(tree, "tools.enabled") == NULL && phi_json_path(tree, "agent.tools") == NULL)
-        default_tools(a);
+        setup_tools(a);
     default_prompt(a, prompt);
 }
 

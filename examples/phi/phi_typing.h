@@ -7,12 +7,11 @@
 
 /* Zero to begin with. */
 typedef struct typing {
-    shell shell;                        /* lines that a person runs */
-    complete complete;                  /* of a word of the line */
-    menu menu;                          /* below it */
-    uint64_t key_ms;                    /* when the last key came */
-    text asked;                         /* all prompts, whose URLs may be private */
-    phi_tool tools[PHI_TOOL_COUNT + 1]; /* those of the set, and read_url */
+    shell shell;       /* lines that a person runs */
+    complete complete; /* of a word of the line */
+    menu menu;         /* below it */
+    uint64_t key_ms;   /* when the last key came */
+    text asked;        /* all prompts, whose URLs may be private */
 } typing;
 
 static inline void typing_free(typing *t) {

@@ -39,7 +39,8 @@ typedef struct phi_agent_info {
     double cache_hit_rate;
     phi_usage run_usage;
     double run_cost;
-    phi_spending spending; /* spending of this agent and of all agents below it */
+    /* of this agent and of all agents below it; phi_spending says when requests are counted */
+    phi_spending spending;
     /* figures of the last model call's projection, before hooks; zero if that call had no policy */
     phi_projection_meta projection;
     phi_cache_stats cache;           /* over all runs; zero without phi_feature_cache_stats */

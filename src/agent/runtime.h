@@ -108,7 +108,8 @@ typedef struct phi_error {
 } phi_error;
 
 /* Returns why the last failed call failed: printf("%s\n", phi_last_error(rt).message). A success
-   does not clear this error, so ask only after a failure. Pumping thread only. */
+   does not clear this error, so ask only after a failure. A call with a zero handle (rt is NULL) has
+   no runtime and leaves an older error. Pumping thread only. */
 PHI_API phi_error phi_last_error(const phi_runtime *rt);
 
 /* Returns the bytes in use from the allocator; *peak gets the highest number so far. */

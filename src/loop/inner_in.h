@@ -285,6 +285,8 @@ PHI__FN phi_str phi__transfer_unread(const phi__transfer *transfer);
 /* Marks bytes as decoded. alive: these bytes had a meaningful event. Returns the unread bytes. */
 PHI__FN phi_str phi__transfer_took(phi__transfer *transfer, size_t bytes, bool alive);
 PHI__FN void phi__transfer_alive(phi__transfer *transfer); /* reports a meaningful event */
+/* Frees the bytes of the body, which nobody reads any more. */
+PHI__FN void phi__transfer_drop_body(phi__transfer *transfer);
 
 /* Cancels a transfer that has not ended. NULL is allowed. */
 PHI__FN void phi__transfer_close(phi__transfer *transfer);

@@ -54,8 +54,10 @@ typedef enum phi_at_memory_limit {
     PHI_AT_MEMORY_LIMIT_STOP
 } phi_at_memory_limit;
 
-/* The spending of a budget. The reserved_ fields are reserved by active turns. requests is counted
-   only while this budget or a budget above has a limit; tokens and cost are always counted. */
+/* The spending of a budget. The reserved_ fields are reserved by active turns. tokens and cost are
+   always counted. requests counts only the model calls of agents with a limit in their own budget or
+   in a budget above: without budgets it stays 0, and if only a child has a budget, it counts only
+   the child's calls. */
 typedef struct phi_spending {
     uint64_t tokens, reserved_tokens;
     double cost, reserved_cost;

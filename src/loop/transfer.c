@@ -313,6 +313,11 @@ PHI__FN phi_str phi__transfer_took(phi__transfer *t, size_t bytes, bool alive) {
     return phi__transfer_unread(t);
 }
 
+PHI__FN void phi__transfer_drop_body(phi__transfer *t) {
+    t->read = 0;
+    phi__buf_free(&t->body);
+}
+
 PHI__FN void phi__transfer_close(phi__transfer *t) {
     if (t == NULL) return;
     /* The last event was read. The transport may read or drop the rest of the body. */

@@ -123,7 +123,6 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
     message.content = &content;
     message.content_count = 1;
     phi__events_stamp(run, &message);
-    phi__disown(&run->agent->memory, &run->end.limit);
     if (!phi__own(&run->agent->memory, args.name, &run->end.limit)) return PHI__RUN_LOST;
     phi_message *kept = phi__append_keep(run->agent->thread, &message);
     if (kept == NULL || !phi__turn_emit_prompts(run) || !phi__events_log(run, kept))
@@ -766,6 +765,7 @@ static phi__state phi__attempt_over(phi__run *run) {
         break;
     case PHI__BODY_STREAM: phi__reader_end(&a->reader); break;
     }
+    phi__transfer_drop_body(transfer); /* the log's copy of the answer may need this memory */
     return phi__attempt_finished(run, transfer->http_status);
 }
 

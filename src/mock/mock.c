@@ -138,8 +138,40 @@ static void phi__mock_set_text(phi__mock *m, phi__mock_answer *answer, const cha
         m->lost = true;
 }
 
-/* Adds the failure of a request that finds no answer. */
-static void phi__mock_add_missing(phi__mock *m, const phi_model_request *request) {
+/* Puts a failure with this message in front of the script. */
+static void phi__mock_refuse(phi__mock *m, const char *words) {
+    phi__mock_answer *first = m->first, *last = m->last;
+    m->first = m->last = NULL;
+    phi__mock_answer *answer = phi__mock_add(m);
+    if (answer == NULL) {
+        m->first = first;
+        m->last = last;
+        return;
+    }
+    answer->failure = PHI_FAILURE_INVALID_REQUEST;
+    answer->delay_ms = 0;
+    phi__mock_set_text(m, answer, words);
+    answer->next = first;
+    if (first != NULL) m->last = last;
+}
+
+/* Refuses a request with a tool whose name no provider takes. False: every name is good. */
+static bool phi__mock_refuse_name(phi__mock *m, const phi_model_request *request) {
+    for (size_t i = 0; i < request->tool_count; i++) {
+        phi_str name = request->tools[i].name;
+        const char *why = phi__preflight_name(NULL, name);
+        char words[256];
+        if (why == NULL || request->tools[i].raw.len > 0) continue;
+        (void)snprintf(words, sizeof words, "phi_mock: tool \"%.*s\": %s",
+                       (int)phi__utf8_cut(name, 100), name.len > 0 ? name.at : "", why);
+        phi__mock_refuse(m, words);
+        return true;
+    }
+    return false;
+}
+
+/* Refuses a request that finds no answer. */
+static void phi__mock_refuse_missing(phi__mock *m, const phi_model_request *request) {
     const phi_message *last =
         request->message_count > 0 ? request->messages[request->message_count - 1] : NULL;
     phi_str text =
@@ -149,11 +181,7 @@ static void phi__mock_add_missing(phi__mock *m, const phi_model_request *request
                    (unsigned)(m->shown.requests_freed + m->shown.request_count),
                    last != NULL && last->role == PHI_ROLE_TOOL_RESULT ? "tool result" : "user",
                    (int)phi__utf8_cut(text, 100), text.len > 0 ? text.at : "");
-    phi__mock_answer *answer = phi__mock_add(m);
-    if (answer == NULL) return;
-    answer->failure = PHI_FAILURE_INVALID_REQUEST;
-    answer->delay_ms = 0;
-    phi__mock_set_text(m, answer, words);
+    phi__mock_refuse(m, words);
 }
 
 /* ---- the provider ---- */
@@ -161,9 +189,10 @@ static void phi__mock_add_missing(phi__mock *m, const phi_model_request *request
 static phi_status phi__mock_open(void *user_data, const phi_model_request *request, void **call) {
     phi__mock *m = (phi__mock *)user_data;
     if (!phi__mock_keep(m, request)) return PHI_NO_MEMORY;
-    if (m->first == NULL && m->shown.answer_fn != NULL)
+    bool refused = phi__mock_refuse_name(m, request);
+    if (!refused && m->first == NULL && m->shown.answer_fn != NULL)
         m->shown.answer_fn(m->shown.user_data, &m->shown, request);
-    if (m->first == NULL && !m->lost) phi__mock_add_missing(m, request);
+    if (m->first == NULL && !m->lost) phi__mock_refuse_missing(m, request);
     if (m->lost) return PHI_NO_MEMORY;
     phi__mock_answer *answer = m->first;
     m->first = answer->next;

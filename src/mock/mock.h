@@ -10,7 +10,8 @@
    Each model call takes the next answer of the script, whichever agent makes the call. A text comes
    one word in each phi_step, so the same steps give the same events on every machine. Retries,
    tools, hooks and limits work as with any model. If no answer is left, a call fails with
-   "phi_mock: no answer is left for request 3: ...", and is not tried again.
+   "phi_mock: no answer is left for request 3: ...", and is not tried again. A request with a tool
+   whose name no provider takes fails with "phi_mock: tool \"ask him\": ...", and takes no answer.
    A save game does not have the script: after loading, add the answers that are still needed.
    Ownership: the runtime owns a mock, and frees it when the runtime is freed. Texts are copied. If
    there was no memory for an answer, the next model call fails and says so.

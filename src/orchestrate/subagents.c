@@ -204,22 +204,26 @@ static bool phi__child_desc(const phi__child *child, phi_subagent_desc *desc, ph
 /* The result of a child's run. Strings are in an arena or static. */
 typedef struct phi__result {
     phi_str text;
+    phi_str stop; /* the sentence that names the limit; empty if no limit ended the run */
     const char *details;
     size_t turns; /* messages in the run */
     phi_status status;
     bool is_error, no_memory;
 } phi__result;
 
-/* Reads the text of the run's last answer that has text, and counts the messages of the run. */
+/* Reads the text of the run's last answer that has text, counts the messages of the run, and finds
+   the sentence of a limit, which is the run's last message. */
 static void phi__result_read(const phi__agent *agent, phi_arena *arena, phi__result *out) {
     const phi_thread *thread = agent->thread;
     size_t i = thread->messages.count;
     while (i-- > 0) {
         const phi__entry *entry = phi__lane_message(thread, i);
         if (entry == NULL || !phi_str_equal(entry->loop_id, agent->line.last_loop_id)) return;
-        out->turns++;
-        if (out->text.len == 0 && entry->message->role == PHI_ROLE_ASSISTANT)
-            out->text = phi_message_text(entry->message, "\n", arena, &out->no_memory);
+        const phi_message *message = entry->message;
+        if (out->turns++ == 0 && out->status == PHI_LIMIT && message->role == PHI_ROLE_USER)
+            out->stop = phi_message_text(message, "\n", arena, &out->no_memory);
+        if (out->text.len == 0 && message->role == PHI_ROLE_ASSISTANT)
+            out->text = phi_message_text(message, "\n", arena, &out->no_memory);
     }
 }
 
@@ -242,6 +246,7 @@ static phi__result phi__result_of(const phi__child *child, phi_status status,
     phi__buf_char(&buf, '{');
     phi__records_str(&buf, "sub_agent", phi_str_of(child->desc->name));
     phi__records_u64(&buf, "turns", out.turns);
+    if (status == PHI_LIMIT) phi__records_str(&buf, "status", PHI__LIT("limit"));
     phi__child_id(child, id);
     if (child->desc->keep > 0 && !out.is_error) phi__records_str(&buf, "id", phi_str_of(id));
     phi__buf_char(&buf, '}');
@@ -252,16 +257,17 @@ static phi__result phi__result_of(const phi__child *child, phi_status status,
     phi__buf_free(&buf);
     if (!out.no_memory) return out;
     out.text = PHI__LIT("Out of memory");
+    out.stop = phi__str("", 0);
     out.is_error = true;
     return out;
 }
 
 static void phi__result_to_call(phi_call call, const phi__result *result,
                                 const char *child_loop_id) {
-    const phi_content content = phi__input_text(result->text);
+    const phi_content content[] = {phi__input_text(result->text), phi__input_text(result->stop)};
     phi_tool_result given = PHI_ZERO;
-    given.content = &content;
-    given.content_count = 1;
+    given.content = content;
+    given.content_count = result->stop.len > 0 ? 2 : 1;
     given.details = result->details;
     given.is_error = result->is_error;
     given.child_loop_id = child_loop_id;

@@ -11,8 +11,9 @@
    A result is the text of the child's last answer that has text, with its blocks joined by line
    breaks, or "(sub-agent produced no text output)". Its details are JSON:
    {"sub_agent":name,"turns":messages of the run,"id":...}, with the id only if the child can be
-   continued. If the run fails, the result is an error with the run's message. If a limit ends the
-   run, the result is the last text and no error.
+   continued. If the run fails, the result is an error with the run's message. If a limit or a budget
+   ends the run, the result is no error: it has a second text block, such as
+   "[Agent stopped: Max turns reached (10/10)]", and the details have "status":"limit".
 
    The logs refer to each other: the caller's log has a SPAWN entry, and the child's LOOP_START
    entry names the caller's run as its parent. A snapshot of the caller holds its active and its

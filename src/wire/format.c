@@ -164,9 +164,8 @@ PHI_API phi_status phi_message_json(const phi_message *message, const phi_format
     bool failed = false;
     if (words_size > 0 && words != NULL) words[0] = '\0';
     if (out != NULL) *out = NULL;
-    if (message == NULL || arena == NULL || out == NULL || (words == NULL && words_size > 0))
-        return PHI_BAD_ARG;
-    if (message->role != PHI_ROLE_ASSISTANT)
+    if (arena == NULL || out == NULL || (words == NULL && words_size > 0)) return PHI_BAD_ARG;
+    if (message == NULL || message->role != PHI_ROLE_ASSISTANT)
         return phi__structured_no(words, words_size, PHI_BAD_ARG,
                                   "expected a message of the role Assistant");
     const phi_content *answer = phi__structured_answer(message);

@@ -3,6 +3,7 @@
 chat, driven in tmux where it is installed, and on a pseudo terminal."""
 import base64
 import fcntl
+import itertools
 import json
 import os
 import random
@@ -10,11 +11,13 @@ import re
 import select
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 import unittest
 import zlib
@@ -86,7 +89,49 @@ class Folder(unittest.TestCase):
         return sorted(os.listdir(self.folder))
 
 
+class Ollama:
+    """Listens on Ollama's port; it reads each request, and drops the connection."""
+    def __init__(self, test):
+        self.heard = []
+        try:
+            self.server = socket.create_server(("127.0.0.1", 11434))
+        except OSError:
+            test.skipTest("another program listens on Ollama's port")
+        test.addCleanup(self.server.close)
+        test.addCleanup(self.server.shutdown, socket.SHUT_RDWR)  # ends accept
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                connection, _ = self.server.accept()
+            except OSError:
+                return
+            with connection, connection.makefile("rb") as request:
+                head = b"".join(itertools.takewhile(bytes.strip, iter(request.readline, b"")))
+                size = re.search(rb"(?i)content-length: *(\d+)", head)
+                self.heard.append(request.read(int(size[1]) if size else 0))
+
+    def wait_for(self, word, times):
+        """Until a prompt came so often; how often it came."""
+        end = time.monotonic() + LONGEST
+        while sum(word in body for body in self.heard) < times and time.monotonic() < end:
+            time.sleep(0.02)
+        return sum(word in body for body in self.heard)
+
+
 class OneQuestion(Folder):
+    def test_a_model_that_is_guessed_is_tried_once_and_one_that_is_named_again(self):
+        server = Ollama(self)
+        _, said, code = self.phi("guessed", PHI_BASE_URL="")
+        self.assertEqual((server.wait_for(b"guessed", 1), code), (1, 1))
+        self.assertIn("phi: no key is set, and no local server answers", said)
+        child = subprocess.Popen([PHI, "-m", "llama3.2", "named"], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(PHI_BASE_URL=""))
+        self.assertEqual(server.wait_for(b"named", 2), 2)
+        child.send_signal(signal.SIGINT)
+        self.assertNotIn(b"no key is set", child.communicate(timeout=LONGEST)[1])
+
     def test_the_answer_is_on_stdout_alone(self):
         self.assertEqual(self.phi("Who", "are", "you?"), (HELLO, "", 0))
 
@@ -637,7 +682,7 @@ class Pty(Chat):
 
     def test_random_keys_and_sizes_end_well(self):
         keys = ["\r", "\n", "\x1b", "\x1b[A", "\x1b[B", "\x1b[D", "\x7f", "\x0b", "\x17", "\x15", "\x12",
-                "\x0c", "\x1b[200~", "\x1b[201~", "hello ", "\u4f60\u597d", "e\u0301", "y", "a", "n",
+                "\x0c", "\x0f", "\x1b[200~", "\x1b[201~", "hello ", "\u4f60\u597d", "e\u0301", "y", "a", "n",
                 "\x1b[3~", "\x1b[1;5C", "\x1bOA", "\t", "\0", "\x9b", "x" * 500, "\x02", "@", "!echo "]
         for seed in range(int(os.environ.get("PHI_SEEDS", "2"))):
             with self.subTest(seed=seed):
@@ -831,6 +876,20 @@ class Tmux(Chat):
         more = dict(PHI_BASE_URL="", HOME=self.folder)
         self.assertEqual(self.phi("-m", "groq", "go", **more),
                          ("", "phi: GROQ_API_KEY is not set, the key of this provider: groq\n", 2))
+
+    def test_a_guessed_model_is_tried_once_until_a_model_is_named(self):
+        server = Ollama(self)
+        self.start("hello", PHI_BASE_URL="")
+        self.type("guessed", "Enter")
+        self.wait_for("no key is set, and no local server answers")
+        self.type("-l", "/model llama3.2")
+        self.type("Enter")
+        self.wait_for("from now on llama3.2")
+        self.type("named", "Enter")
+        self.assertEqual(server.wait_for(b'"named"', 2), 2)
+        self.assertEqual(sum(b'"named"' not in body for body in server.heard), 1)
+        self.type("Escape")
+        self.wait_for(r"\(stopped\)")
 
     def test_a_conversation_is_kept_listed_and_continued(self):
         state = os.path.join(self.folder, "state")

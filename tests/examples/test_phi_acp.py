@@ -335,6 +335,7 @@ class Client(Folder):
     def test_always_is_asked_once(self):
         editor, _ = self.one("again", "allow_always")
         self.assertEqual((len(editor.asked), os.path.exists(self.folder + "/two.txt")), (1, True))
+        self.assertEqual(self.one("touch")[0].asked, [])  # it is kept for the directory
 
     def test_a_call_that_is_rejected_does_not_run(self):
         for answer in ("reject_once", "cancelled"):
@@ -518,6 +519,19 @@ class Client(Folder):
                 self.assertEqual([u.title for u in editor.of("tool_call")], ["scout Look", "A sub-agent: touch one.txt"])
                 self.assertEqual([u.status for u in editor.of("tool_call_update")], ["in_progress", status, "completed"])
                 self.assertEqual(os.path.exists(self.folder + "/one.txt"), answer != "reject_once")
+
+    def test_the_users_own_configuration_and_options_are_used(self):
+        os.makedirs(self.folder + "/.config/phi")
+        self.write(".config/phi/config.toml", '[agent]\nsystem_prompt = "You are a parrot."\n')
+        test_phi.mock.asked()
+        editor = Editor()
+
+        async def steps(connection):
+            session = await self.begin(connection)
+            await connection.prompt(session_id=session, prompt=[acp.text_block("go")])
+        self.talk("touch", editor, steps, "--yes")
+        self.assertIn("parrot", json.dumps(test_phi.mock.asked()))
+        self.assertEqual((editor.asked, os.path.exists(self.folder + "/one.txt")), ([], True))
 
     def test_mcp_servers_of_the_editor_are_started(self):
         server = os.path.join(os.path.dirname(test_phi.PHI), "mcp_server")

@@ -435,7 +435,7 @@ class Screen(test_phi.Tmux):
                 self.wait_for("Msgs: 2(.*\n)+.*Ready")
                 said = self.tmux("capture-pane", "-p", "-e")
                 self.assertRegex(said, r"\x1b\[0;2;3m[^\n]*Hm\.\n\(yes\)\n\x1b\[0m[^\n]*So:\nYou: no\n")
-                self.assertRegex(said, r"\x1b\[1m[^\x1b]*You: \x1b\[0m[^\n]*go\n")
+                self.assertRegex(said, r"\x1b\[1m(?:\x1b\[34m)?[^\x1b]*You: \x1b\[0m[^\n]*go\n")
                 self.tmux("kill-server")
 
 

@@ -118,6 +118,29 @@ TEST(a_request_too_many_fails_and_says_which) {
     rig_free(r);
 }
 
+TEST(a_tool_name_that_no_provider_takes_fails_the_request_and_takes_no_answer) {
+    rig *r = rig_new();
+    phi_mock *mock = phi_mock_new(rig_runtime(r));
+    phi_tool tool = rig_echo();
+    phi_agent_desc desc = desc_of(mock);
+    phi_agent agent;
+    tool.name = "ask the player";
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    phi_mock_text(mock, "Hello.");
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK(strstr(rig_story(r),
+                 "phi_mock: tool \"ask the player\": expected 1 to 64 of a-z A-Z 0-9 _ -") != NULL);
+    CHECK_EQ_INT(mock->request_count, 1);
+    CHECK_EQ_INT(mock->answers_left, 1);
+    tool.name = "ask_the_player";
+    CHECK_EQ_INT(phi_agent_set(agent, &desc, PHI_SET_TOOLS), PHI_OK);
+    CHECK_STR(said_after(r, agent, "And now?"), "Hello.");
+    rig_free(r);
+}
+
 TEST(two_calls_of_one_answer_run_together) {
     rig *r = rig_new();
     phi_mock *mock = phi_mock_new(rig_runtime(r));
@@ -356,6 +379,7 @@ TEST_MAIN(TEST_ENTRY(answers_come_in_the_order_of_the_script),
           TEST_ENTRY(what_was_sent_can_be_looked_at_when_its_agent_is_gone),
           TEST_ENTRY(a_text_comes_a_word_in_each_step),
           TEST_ENTRY(a_request_too_many_fails_and_says_which),
+          TEST_ENTRY(a_tool_name_that_no_provider_takes_fails_the_request_and_takes_no_answer),
           TEST_ENTRY(two_calls_of_one_answer_run_together),
           TEST_ENTRY(failures_that_pass_are_tried_again_and_others_end_the_run),
           TEST_ENTRY(an_answer_waits_for_its_delay_by_the_clock_of_the_runtime),

@@ -22,7 +22,7 @@ typedef struct stage {
     phi_tool echo, tool;
     phi_agent lead;
     /* heard */
-    char updates[2000], result[300], details[300], progress[200];
+    char updates[2000], result[300], stop[200], details[300], progress[200];
     char child_loop[160], parent_loop[160], lead_loop[160], error_source[60];
     int tool_ends, errors, ends, starts, shown, sub_ends;
     phi_status status;
@@ -75,6 +75,8 @@ static void hear(void *user_data, const phi_event *e) {
         s->tool_ends++;
         s->errors += e->is_error;
         heard_copy(s->result, sizeof s->result, e->message->content[0].text);
+        if (e->message->content_count > 1)
+            heard_copy(s->stop, sizeof s->stop, e->message->content[1].text);
         heard_copy(s->details, sizeof s->details, e->message->details);
         heard_copy(s->child_loop, sizeof s->child_loop, e->child_loop_id);
         break;
@@ -199,6 +201,7 @@ TEST(a_child_without_words_has_a_fixed_result) {
     stage_begin(&s, rig_new());
     ask_lead(&s, "silent");
     CHECK_EQ_STR(s.result, "(sub-agent produced no text output)");
+    CHECK_EQ_STR(s.stop, "");
     CHECK_EQ_INT(s.errors, 0);
     rig_free(s.r);
 }
@@ -223,8 +226,24 @@ TEST(a_limit_ends_a_child_and_its_last_words_count) {
     s.worker_desc.limits.max_turns = 1;
     ask_lead(&s, "tool");
     CHECK_EQ_STR(s.result, "(sub-agent produced no text output)");
+    CHECK_EQ_STR(s.stop, "[Agent stopped: Max turns reached (1/1)]");
+    CHECK_EQ_STR(s.details, "{\"sub_agent\":\"worker\",\"turns\":4,\"status\":\"limit\"}");
     CHECK_EQ_INT(s.errors, 0);
     CHECK_EQ_INT(s.f.opens, 3); /* one of the child's */
+    rig_free(s.r);
+}
+
+TEST(a_budget_that_ends_a_child_is_named_in_its_result) {
+    stage s;
+    stage_begin(&s, rig_new());
+    s.worker_desc.budget.max_requests = 1;
+    s.echo = rig_echo();
+    s.worker_desc.tools = &s.echo;
+    s.worker_desc.tool_count = 1;
+    ask_lead(&s, "tool");
+    CHECK_EQ_STR(s.stop, "[Agent stopped: Request budget reached (1/1)]");
+    CHECK_EQ_INT(s.errors, 0);
+    CHECK_EQ_INT(s.status, PHI_OK);
     rig_free(s.r);
 }
 
@@ -610,6 +629,7 @@ TEST_MAIN(TEST_ENTRY(a_child_does_the_task_and_its_last_words_are_the_result),
           TEST_ENTRY(a_child_without_words_has_a_fixed_result),
           TEST_ENTRY(a_child_that_fails_makes_an_error_result_of_its_error),
           TEST_ENTRY(a_limit_ends_a_child_and_its_last_words_count),
+          TEST_ENTRY(a_budget_that_ends_a_child_is_named_in_its_result),
           TEST_ENTRY(a_child_has_limits_of_its_own_by_default),
           TEST_ENTRY(arguments_that_say_nothing_are_an_error_that_says_so),
           TEST_ENTRY(a_child_that_cannot_be_made_says_why),

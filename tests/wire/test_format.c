@@ -603,6 +603,9 @@ TEST(what_is_no_json_is_told_in_words) {
     m.role = PHI_ROLE_USER;
     CHECK_EQ_INT(reads(&m, &arena, &json), PHI_BAD_ARG);
     CHECK_EQ_STR(words, "expected a message of the role Assistant");
+    words[0] = '\0';
+    CHECK_EQ_INT(reads(NULL, &arena, &json), PHI_BAD_ARG);
+    CHECK_EQ_STR(words, "expected a message of the role Assistant");
     CHECK_EQ_INT(phi_message_json(NULL, NULL, &arena, &json, NULL, 0), PHI_BAD_ARG);
     phi_arena_free(&arena);
 }

@@ -16,10 +16,12 @@
    Threads:   the pumping thread.
 
    PHI_NO_PROCESS leaves all of this out. */
-#ifndef PHI_SERVE_LINES_H
-#define PHI_SERVE_LINES_H
+#ifndef PHI_SYSTEM_LINES_H
+#define PHI_SYSTEM_LINES_H
 
 #include "agent/runtime.h"
+
+#ifndef PHI_NO_PROCESS
 
 #ifdef __cplusplus
 extern "C" {
@@ -57,5 +59,6 @@ PHI_API void phi_lines_free(phi_lines *lines);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 #endif

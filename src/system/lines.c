@@ -1,5 +1,5 @@
 /* lines.c - lines over a channel of this process. */
-#include "serve/lines.h"
+#include "system/lines.h"
 
 #include "base/base_in.h"
 #include "loop/loop_in.h"

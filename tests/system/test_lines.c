@@ -1,6 +1,6 @@
 /* test_lines.c - lines over two descriptors: taken one by one, too long, cut off, and readers that stop or leave. */
 #include "loop/loop_in.h"
-#include "serve/lines.h"
+#include "system/lines.h"
 #include "support/test.h"
 
 #include <unistd.h>
