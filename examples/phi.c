@@ -10,11 +10,11 @@
 
 #include "phi/phi_acp.h"
 #include "phi/phi_app.h"
+#include "phi/phi_below.h"
+#include "phi/phi_prompt.h"
 #include "phi/phi_setup.h"
-#include "phi/phi_slash.h"
 
-enum { WAITS = 256, LOOK_MS = 100, DRAWN = 5 + QUESTION_ROWS + LIVE_ROWS + LINE_ROWS };
-enum { BELOW = LIVE_ROWS + 1 + TODO_ROWS };
+enum { WAITS = 256, LOOK_MS = 100, DRAWN = 5 + QUESTION_ROWS + LIVE_ROWS + LINE_ROWS + MENU_ROWS };
 
 /* ---- permission ---- */
 
@@ -291,8 +291,7 @@ static int tear_down(app *a, int code) {
     trust_free(&a->trust);
     own_free(&a->own);
     sessions_free(&a->kept);
-    free(a->left.at);
-    free(a->fresh.at);
+    typing_free(&a->typing);
     screen_free(&a->screen);
     line_free(&a->line);
     free(words.at);
@@ -334,11 +333,9 @@ static void ask_at_stderr(app *a) {
     free(rows.at);
 }
 
-static int one_question(app *a) {
+/* Until nothing runs any more. */
+static int run_out(app *a) {
     int runs, ends = 0, ended;
-    if (attach_send(&a->attached, a->agent, a->o.question.at) != PHI_OK)
-        return complain(a, last_error(a), NULL);
-    sessions_note(&a->kept, a->o.question.at);
     do {
         runs = phi_step(a->rt, LOOK_MS);
         show_events(a);
@@ -346,43 +343,22 @@ static int one_question(app *a) {
         screen_look(&a->screen);
         ended = keys_signal;
         if (ended && ends++ > 0) return INTERRUPTED;
-        if (ended || a->screen.gone) (void)phi_abort(a->agent);
+        if (ended || a->screen.gone) (void)phi_abort(a->agent), shell_stop(&a->typing.shell);
         if (ended) keys_signal = 0; /* one that comes meanwhile is kept */
     } while (runs > 0);
     return a->code;
 }
 
+static int one_question(app *a) {
+    back_keep_stopped(a);
+    prompt_asked(a, a->o.question.at);
+    if (attach_send(&a->attached, a->agent, a->o.question.at) != PHI_OK)
+        return complain(a, last_error(a), NULL);
+    prompt_sent(a, a->o.question.at);
+    return run_out(a);
+}
+
 /* ---- the chat ---- */
-
-static void add_line(app *a, text *line, style how, const text *words) {
-    rows_style(line, a->screen.colors, how);
-    text_fit(line, text_str(words), a->screen.columns);
-    rows_style(line, a->screen.colors, STYLE_PLAIN);
-}
-
-/* The question, or what runs now. How many rows. */
-static int draw_above(app *a, text *lines, int most) {
-    text rows = {NULL, 0, 0}, row = {NULL, 0, 0}, below[BELOW];
-    style how = STYLE_DIM;
-    int n, i;
-    most = most < 1 ? 1 : most > QUESTION_ROWS ? QUESTION_ROWS : most;
-    memset(below, 0, sizeof below);
-    n = a->q.asking ? question_rows(&a->q, a->screen.columns, most, &rows)
-                    : live_rows(&a->live, a->screen.columns, most / 2, below);
-    if (!a->q.asking && phi_agent_get_info(a->agent).running)
-        n += todo_rows(&a->todo, a->screen.columns, most - n - 1, below + n);
-    for (i = 0; i < n; i++) {
-        size_t from = marked_row(&rows, i), to = marked_row(&rows, i + 1);
-        row.len = 0;
-        if (a->q.asking) text_add(&row, rows.at + from, to - from - (i + 1 < n ? 1 : 0));
-        if (a->q.asking) how = question_style(&a->q, text_str(&row), how);
-        add_line(a, &lines[i], how, a->q.asking ? &row : &below[i]);
-    }
-    for (i = 0; i < BELOW; i++) free(below[i].at);
-    free(rows.at);
-    free(row.at);
-    return n;
-}
 
 /* Below the transcript: the question; who and where, the figures, the line that is typed, the keys. */
 static void draw(app *a) {
@@ -398,17 +374,16 @@ static void draw(app *a) {
     count = draw_above(a, lines, rows - (rows < 16 ? 3 : 4 + most));
     if (a->q.asking && a->q.cut && !a->q.above) show_question(a);
     status_agent(&words[0], a->agent, named != NULL ? named->name : phi_str_of(""));
-    status_tokens(&words[1], a->agent, a->screen.columns < 60, a->q.asking);
-    if (a->q.asking)
-        question_keys(&words[2], &a->q);
-    else
-        status_keys(&words[2], a->agent, a->live.strategy.len > 0);
+    status_tokens(&words[1], a->agent, a->screen.columns < 60, draw_doing(a));
+    draw_keys(a, &words[2]);
     if (status && rows >= 8) add_line(a, &lines[count++], STYLE_DIM, &words[0]);
     if (status && rows >= 3) add_line(a, &lines[count++], STYLE_DIM, &words[1]);
     if (rows >= 4 && a->q.asking) add_line(a, &lines[count++], STYLE_ASK, &words[2]);
     row = count;
     count += line_rows(&a->line, a->screen.columns, most, lines + count, &row, &column);
-    if (rows >= 10 && !a->q.asking) add_line(a, &lines[count++], STYLE_DIM, &words[2]);
+    if (!a->q.asking) count += draw_menu(a, lines + count, rows - count - 2);
+    if (rows >= 10 && !a->q.asking && (a->typing.menu.count == 0 || a->typing.menu.chooses))
+        add_line(a, &lines[count++], STYLE_DIM, &words[2]);
     screen_draw(&a->screen, lines, count, row, column); /* what is new scrolls by */
     if (resized) screen_redraw(&a->screen, count);
     if (resized) screen_draw(&a->screen, lines, count, row, column);
@@ -426,17 +401,19 @@ static void submit(app *a, const char *words) {
     size_t count = a->attached.count, total = a->attached.total;
     phi_status status;
     if (words[strspn(words, " \n")] == '\0') return;
-    if (!steers && !slash_attach(a, words)) {
+    if (prompt_waits(a) || (!steers && !prompt_attach(a, words))) {
         line_set(&a->line, words);
         return;
     }
+    prompt_asked(a, words);
+    if (!steers) back_keep_stopped(a);
     status = steers ? phi_steer(a->agent, words) : attach_send(&a->attached, a->agent, words);
     if (status != PHI_OK && !steers) attach_cut(&a->attached, count, total); /* not sent */
     say_you(a, phi_str_of(words));
     if (status != PHI_OK)
         note(a, STYLE_BAD, "! %s", steers ? phi_status_text(status) : last_error(a));
     else if (!steers) {
-        sessions_note(&a->kept, words);
+        prompt_sent(a, words);
         a->code = 0; /* Esc stops this run, too */
         say_agent(a);
     }
@@ -447,7 +424,7 @@ static void enter(app *a) {
     text words = {NULL, 0, 0};
     text_add(&words, a->line.text.at, a->line.text.len);
     line_done(&a->line);
-    if (words.at != NULL && !slash_line(a, words.at))
+    if (words.at != NULL && !prompt_is_other(a, words.at))
         submit(a, words.at);
     else
         todo_read(&a->todo, phi_agent_thread(a->agent)); /* of another lane, perhaps */
@@ -455,7 +432,9 @@ static void enter(app *a) {
 }
 
 static void stop_or_quit(app *a, bool clears) {
-    if (phi_agent_get_info(a->agent).running && a->code != INTERRUPTED) {
+    if (shell_runs(&a->typing.shell)) {
+        shell_stop(&a->typing.shell);
+    } else if (phi_agent_get_info(a->agent).running && a->code != INTERRUPTED) {
         a->code = INTERRUPTED; /* of this run; a second time quits */
         (void)phi_abort(a->agent);
     } else if (clears && a->line.text.len > 0)
@@ -477,7 +456,7 @@ static void press(app *a, int key) {
     if (answer != 0) answer_with(a, answer);
     if (a->q.key != 0 && !keys_resized)
         keys_resized = 1; /* the question is drawn again before the key counts */
-    if (taken) return;
+    if (taken || prompt_key(a, key)) return;
     switch (key) {
     case KEY_ENTER:
         if (a->line.text.len > 0) enter(a);
@@ -505,7 +484,7 @@ static void press(app *a, int key) {
 static void wait_for_something(app *a) {
     intptr_t fd = phi_runtime_fd(a->rt);
     int most = phi_agent_get_info(a->agent).running ? LOOK_MS : 5 * LOOK_MS,
-        next = phi_next_timeout(a->rt);
+        next = a->typing.complete.active ? 0 : phi_next_timeout(a->rt);
     if (a->keys.len > 0 || a->q.key != 0) most = KEYS_ESCAPE_MS;
     if (next >= 0 && next < most) most = next;
     keys_wait(fd, fd >= 0 || most < 10 ? most : 10);
@@ -519,9 +498,11 @@ static int chat(app *a) {
     a->chat = true;
     note(a, STYLE_BOLD, "phi " PHI_VERSION " - %.*s (%s)", PHI_ARG(model), a->why);
     show_history(a);
+    prompt_open(a);
     todo_read(&a->todo, phi_agent_thread(a->agent));
     while (!a->quit && !keys_signal && !a->screen.gone) {
         show_events(a);
+        if (a->stopped) back_keep_stopped(a);
         (void)ask_next(a);
         if (keys_stopped) keys_suspend();
         if (keys_resized > 1) a->q.seen = false; /* keys from before it is drawn again */
@@ -529,10 +510,12 @@ static int chat(app *a) {
         while ((key = keys_next(&a->keys)) != KEY_NONE && !a->quit && !keys_signal) press(a, key);
         answer = a->q.asking && !keys_signal ? question_waited(&a->q, a->keys.len > 0) : 0;
         if (answer != 0) answer_with(a, answer);
+        if (complete_step(&a->typing.complete))
+            complete_end(&a->typing.complete, &a->line, &a->typing.menu);
         draw(a);
         wait_for_something(a);
     }
-    (void)phi_abort(a->agent);
+    (void)phi_abort(a->agent), shell_stop(&a->typing.shell);
     screen_fresh(&a->screen);
     screen_draw(&a->screen, NULL, 0, 0, 0);
     keys_restore();
@@ -558,8 +541,10 @@ static int plain_chat(app *a) {
         a->o.question.len = 0;
         text_say(&a->o.question, words);
         count = a->attached.count, total = a->attached.total;
-        if (words[0] != '\0' && !slash_line(a, words) && slash_attach(a, words) &&
-            one_question(a) == UNUSABLE)
+        if (prompt_shell(a, words))
+            (void)run_out(a);
+        else if (words[0] != '\0' && !slash_line(a, words) && prompt_attach(a, words) &&
+                 one_question(a) == UNUSABLE)
             attach_cut(&a->attached, count, total); /* not sent */
         if (a->quit) return 0;
     }

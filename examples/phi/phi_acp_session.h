@@ -86,7 +86,7 @@ static inline void acp_session_free(acp_session *s) {
     own_free(&a->own);
     free(a->todo.words.at);
     sessions_free(&a->kept);
-    free(a->left.at), free(a->fresh.at);
+    typing_free(&a->typing);
     free(a->place.at), free(a->config_path.at);
     phi_arena_free(&a->arena);
     for (i = 0; i < ACP_ASKS; i++)

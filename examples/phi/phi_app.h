@@ -11,7 +11,6 @@
 #include "phi_files.h"
 #include "phi_folded.h"
 #include "phi_kept.h"
-#include "phi_line.h"
 #include "phi_notes.h"
 #include "phi_options.h"
 #include "phi_own.h"
@@ -21,6 +20,7 @@
 #include "phi_subs.h"
 #include "phi_todo.h"
 #include "phi_trust.h"
+#include "phi_typing.h"
 
 enum { SERVERS_MOST = 32 };
 
@@ -34,14 +34,13 @@ typedef struct app {
     size_t which; /* of the agents */
     phi_agent_desc desc;
     phi_toolset set;
-    phi_tool tools[PHI_TOOL_COUNT + 1]; /* those of the set, and todo_write */
+    phi_tool tools[PHI_TOOL_COUNT + 2]; /* those of the set, todo_write and read_url */
     phi_permissions *permissions;
     phi_permissions *answers; /* of --allow: calls that it names are not asked about */
     kept always;              /* rules for this directory */
     own own;                  /* the user's own configuration */
     files_session session;
-    sessions kept;    /* conversations that no option names */
-    text left, fresh; /* the lane that /clear left, and the one that it began */
+    sessions kept; /* conversations that no option names */
     files_tape tape;
     attachments attached; /* to the first prompt */
     phi_memory memory;
@@ -50,6 +49,7 @@ typedef struct app {
     bool compacts;   /* the run makes the view smaller, and has no answer */
     bool cut;        /* the newest answer ended at its limit of tokens */
     bool guess;      /* nobody named the model, and no key is set: a local server may be there */
+    bool stopped;    /* the newest run was */
     bool chat, quit;
     bool acp;         /* a session of an editor: */
     text place;       /* its directory; empty: the working directory */
@@ -74,6 +74,7 @@ typedef struct app {
     subs subs;
     key_reader keys;
     line_editor line;
+    typing typing; /* what belongs to that line */
     typed typed;
 } app;
 

@@ -35,10 +35,22 @@ static inline void show_json(app *a, const phi_event *ev) {
     phi_arena_reset(&a->arena, mark);
 }
 
+/* True: the event is one of a line that the person runs in the shell. */
+static inline bool show_shell(app *a, const phi_event *ev) {
+    phi_arena_mark mark = phi_arena_save(&a->arena);
+    text words = {NULL, 0, 0};
+    bool taken = shell_event(&a->typing.shell, ev, &a->screen, &a->arena, &words);
+    if (words.len > 0) note_str(a, STYLE_DIM, text_str(&words));
+    phi_arena_reset(&a->arena, mark);
+    free(words.at);
+    return taken;
+}
+
 static inline void show_events(app *a) {
     phi_event ev;
     if (!a->o.json) servers_look(a);
     while (phi_next_event(a->rt, &ev)) {
+        if (show_shell(a, &ev)) continue;
         if (a->o.json) show_json(a, &ev);
         if (a->o.json && ev.kind == PHI_EV_AGENT_END) show_run(a, &ev);
         if (!a->o.json) show(a, &ev);

@@ -5,7 +5,7 @@
 #include "phi_keys.h"
 #include "phi_rows.h"
 
-enum { LINE_BYTES = 1 << 20, LINE_HISTORY = 200 };
+enum { LINE_BYTES = 1 << 20, LINE_HISTORY = 1000 };
 
 /* Zero to begin with. */
 typedef struct line_editor {
@@ -119,8 +119,7 @@ static inline bool line_key(line_editor *l, int key, const char *character) {
     case KEY_CTRL('P'): line_vertical(l, true); break;
     case KEY_DOWN:
     case KEY_CTRL('N'): line_vertical(l, false); break;
-    case KEY_LEFT:
-    case KEY_CTRL('B'): l->cursor = line_before(l, l->cursor); break;
+    case KEY_LEFT: l->cursor = line_before(l, l->cursor); break;
     case KEY_RIGHT:
     case KEY_CTRL('F'): l->cursor = line_after(l, l->cursor); break;
     case KEY_HOME:
@@ -140,18 +139,23 @@ static inline bool line_key(line_editor *l, int key, const char *character) {
     return true;
 }
 
-/* Puts the line into the history, and begins a new one. */
-static inline void line_done(line_editor *l) {
+/* Adds a line to the history, if it is not the newest one there already. */
+static inline void line_remember(line_editor *l, const char *words) {
+    size_t n = strlen(words) + 1;
+    char *copy;
+    if (l->count > 0 && strcmp(l->history[l->count - 1], words) == 0) return;
     if (l->count == LINE_HISTORY) {
         free(l->history[0]);
         memmove(l->history, l->history + 1, (LINE_HISTORY - 1) * sizeof *l->history);
         l->count--;
     }
-    l->history[l->count] = (char *)malloc(l->text.len + 1);
-    if (l->history[l->count] != NULL) {
-        memcpy(l->history[l->count], l->text.at, l->text.len + 1);
-        l->count++;
-    }
+    copy = (char *)malloc(n);
+    if (copy != NULL) l->history[l->count++] = (char *)memcpy(copy, words, n);
+}
+
+/* Puts the line into the history, unless it begins with a blank, and begins a new one. */
+static inline void line_done(line_editor *l) {
+    if (l->text.len > 0 && l->text.at[0] != ' ') line_remember(l, l->text.at);
     l->at = l->count;
     line_clear(l);
 }

@@ -33,7 +33,7 @@ static const char options_usage[] =
     "      --plan           only calls that read run: the answer is a plan\n"
     "      --thinking LEVEL off, minimal, low, medium, high, xhigh or max\n"
     "      --max-turns N    model calls for a prompt; --max-cost DOLLARS of a prompt\n"
-    "      --continue       goes on with the newest conversation of this directory\n"
+    "      --continue       goes on with the last conversation of this directory\n"
     "      --session FILE   keeps the conversation there, and continues it (a .jsonl file)\n"
     "      --no-session     keeps nothing of the conversation\n"
     "      --json           each event as a line of JSON on stdout\n"

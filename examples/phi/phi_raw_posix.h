@@ -6,7 +6,9 @@
 #include "../typed.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <termios.h>
 #include <time.h>
 
@@ -63,6 +65,13 @@ static inline void keys_size(int *columns, int *rows) {
 static inline bool keys_dumb(void) {
     const char *term = getenv("TERM");
     return term == NULL || strcmp(term, "dumb") == 0;
+}
+
+/* A socket that no program inherits; -1: there is none. */
+static inline int keys_socket(int family, int type, int protocol) {
+    int fd = socket(family, type, protocol);
+    if (fd >= 0) (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    return fd;
 }
 
 /* The terminal knows the sequences of styles, also if phi does not draw on it. */

@@ -7,6 +7,8 @@
 
 #include <fcntl.h>
 #include <io.h>
+#include <winsock2.h>
+#include <ws2tcpip.h>
 
 #ifndef ENABLE_VIRTUAL_TERMINAL_PROCESSING
 #define ENABLE_VIRTUAL_TERMINAL_PROCESSING 0x0004
@@ -86,6 +88,11 @@ static inline void keys_size(int *columns, int *rows) {
         return;
     *columns = info.srWindow.Right - info.srWindow.Left + 1;
     *rows = info.srWindow.Bottom - info.srWindow.Top + 1;
+}
+
+/* A socket; INVALID_SOCKET: there is none. */
+static inline SOCKET keys_socket(int family, int type, int protocol) {
+    return socket(family, type, protocol);
 }
 
 /* The console knows the sequences of styles, also if phi does not draw on it: nobody has asked it to. */

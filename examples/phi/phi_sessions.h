@@ -46,21 +46,6 @@ static inline void sessions_new(sessions *s) {
     text_print(&s->path, "%s/%s-%lu.jsonl", s->directory.at, stamp, places_process());
 }
 
-/* Puts the conversation into the index, by its first words, when they are sent. */
-static inline void sessions_note(sessions *s, const char *words) {
-    text line = {NULL, 0, 0}, path = {NULL, 0, 0};
-    const char *name = s->path.len > 0 ? strrchr(s->path.at, '/') + 1 : "";
-    if (s->listed || name[0] == '\0') return;
-    s->listed = true;
-    text_print(&line, "%s\t", name);
-    text_fit(&line, phi_str_of(words), 80); /* one row, without control characters */
-    text_say(&line, "\n");
-    text_print(&path, "%s/index", s->directory.at);
-    (void)places_append(path.at, &line);
-    free(line.at);
-    free(path.at);
-}
-
 /* Reads the index. Each line: a file's name, a tab, the first words. */
 static inline void sessions_index(const sessions *s, text *out) {
     text path = {NULL, 0, 0};
@@ -70,18 +55,51 @@ static inline void sessions_index(const sessions *s, text *out) {
     free(path.at);
 }
 
-/* The newest conversation of the index. False: there is none. */
+/* Where the last line begins of those before `end`, which is after a line break. */
+static inline size_t sessions_line(const text *all, size_t end) {
+    if (end > 0) end--; /* the line break */
+    while (end > 0 && all->at[end - 1] != '\n') end--;
+    return end;
+}
+
+/* The file's name in a line of the index. */
+static inline phi_str sessions_name(const text *all, size_t line) {
+    phi_str name = {all->at + line, 0};
+    while (line + name.len < all->len && strchr("\t\n", name.at[name.len]) == NULL) name.len++;
+    return name;
+}
+
+/* A prompt is sent: the conversation's line, with its first words, goes to the end of the index, if another one is there.
+   A conversation that is used again has more than one line, of which the first has the words. */
+static inline void sessions_note(sessions *s, const char *words) {
+    text line = {NULL, 0, 0}, path = {NULL, 0, 0}, all = {NULL, 0, 0};
+    const char *name = s->path.len > 0 ? strrchr(s->path.at, '/') + 1 : "";
+    sessions_index(s, &all);
+    if (name[0] != '\0' && (!s->listed || all.len == 0 ||
+                            !phi_str_is(sessions_name(&all, sessions_line(&all, all.len)), name))) {
+        text_print(&line, "%s\t", name);
+        if (!s->listed)
+            text_fit(&line, phi_str_of(words), 80); /* one row, without control characters */
+        text_say(&line, "\n");
+        text_print(&path, "%s/index", s->directory.at);
+        (void)places_append(path.at, &line);
+        s->listed = true;
+    }
+    free(line.at);
+    free(path.at);
+    free(all.at);
+}
+
+/* The conversation of the index that was used last. False: there is none. */
 static inline bool sessions_newest(sessions *s) {
     text all = {NULL, 0, 0};
-    size_t from, tab;
     FILE *file = NULL;
     sessions_index(s, &all);
     while (file == NULL && all.len > 0) {
-        from = --all.len; /* the line break */
-        while (from > 0 && all.at[from - 1] != '\n') from--;
-        for (tab = from; tab < all.len && all.at[tab] != '\t';) tab++;
+        size_t from = sessions_line(&all, all.len);
+        phi_str name = sessions_name(&all, from);
         s->path.len = 0;
-        text_print(&s->path, "%s/%.*s", s->directory.at, (int)(tab - from), all.at + from);
+        text_print(&s->path, "%s/%.*s", s->directory.at, PHI_ARG(name));
         file = places_open(s->path.at);
         all.len = from;
     }
@@ -92,15 +110,28 @@ static inline bool sessions_newest(sessions *s) {
     return s->listed;
 }
 
-/* The newest conversations, oldest first, in lines: when each began, and its first words. */
+/* The conversations that were used last, the last one at the end, in lines: when each began, and its first words. */
 static inline void sessions_list(const sessions *s, text *out) {
     text all = {NULL, 0, 0};
-    size_t from, at, n = 0;
+    size_t shown[SESSIONS_SHOWN], end, n = 0, i;
     sessions_index(s, &all);
-    for (from = all.len; from > 0 && n < SESSIONS_SHOWN; n++)
-        for (from--; from > 0 && all.at[from - 1] != '\n';) from--;
-    for (at = from; at < all.len; at++)
-        text_add(out, all.at[at] == '\t' ? "  " : all.at + at, all.at[at] == '\t' ? 2 : 1);
+    for (end = all.len; end > 0 && n < SESSIONS_SHOWN; end = sessions_line(&all, end)) {
+        size_t from = sessions_line(&all, end);
+        phi_str name = sessions_name(&all, from);
+        for (i = 0; i < n && !phi_str_equal(name, sessions_name(&all, shown[i])); i++) {}
+        if (i == n) shown[n++] = from;
+    }
+    while (n-- > 0) {
+        phi_str name = sessions_name(&all, shown[n]), words = PHI_ZERO;
+        for (i = 0; i < all.len && words.at == NULL; i++) { /* in the first of its lines */
+            bool begins = i == 0 || all.at[i - 1] == '\n';
+            if (begins && phi_str_equal(name, sessions_name(&all, i)))
+                words.at = all.at + i + name.len;
+        }
+        if (*words.at == '\t') words.at++;
+        while (words.at + words.len < all.at + all.len && words.at[words.len] != '\n') words.len++;
+        text_print(out, "%.*s  %.*s\n", PHI_ARG(name), PHI_ARG(words));
+    }
     if (out->len == 0) text_say(out, "no conversation was kept here\n");
     free(all.at);
 }

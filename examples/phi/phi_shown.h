@@ -40,6 +40,7 @@ static inline void show_end(app *a, const phi_event *ev) {
                                         : FAILED;
     if (status == PHI_CANCELLED && (a->screen.gone == 0 || a->screen.gone == EINTR))
         note(a, STYLE_DIM, "(stopped)");
+    a->stopped = status == PHI_CANCELLED;
     if (stopped && ev->text.len > 0)
         note(a, STYLE_BAD, "! %.*s", PHI_ARG(ev->text)); /* which limit */
     else if (stopped)

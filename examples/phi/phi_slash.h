@@ -87,6 +87,7 @@ static inline void slash_help(app *a, const char *rest) {
              (int)(20 - strlen(slash_commands[i].name) - strlen(slash_commands[i].takes)), "",
              slash_commands[i].words);
     note(a, STYLE_DIM, "@PATH in a line attaches a file; a blank before the \"/\" sends the line");
+    note(a, STYLE_DIM, "!LINE runs in the shell; Tab completes; Ctrl+B: an earlier prompt");
 }
 
 /* True if the line was a command, known or not. A path, such as /etc/hosts, is none. */

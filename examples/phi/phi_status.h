@@ -44,8 +44,8 @@ static inline void status_agent(text *out, phi_agent agent, phi_str name) {
 }
 
 /* The tokens are the log's: they survive a crash, and other processes. The dollars are what this process spent: the log
-   may have answers of models whose rates nobody knows any more. */
-static inline void status_tokens(text *out, phi_agent agent, bool brief, bool asking) {
+   may have answers of models whose rates nobody knows any more. doing: what the status says; NULL: what the agent does. */
+static inline void status_tokens(text *out, phi_agent agent, bool brief, const char *doing) {
     phi_usage all = phi_thread_get_info(phi_agent_thread(agent)).usage;
     uint64_t in = all.input + all.cache_read + all.cache_write;
     double cost = phi_agent_get_info(agent).cost;
@@ -60,8 +60,8 @@ static inline void status_tokens(text *out, phi_agent agent, bool brief, bool as
     }
     if (cost > 0) text_print(out, brief ? ", $%.4f" : ", $%.4f spent", cost);
     text_say(out, brief ? " | " : " | Status: ");
-    if (asking)
-        text_say(out, "Waiting for you");
+    if (doing != NULL)
+        text_say(out, doing);
     else
         status_work(out, agent);
 }

@@ -3,6 +3,7 @@
 #define PHI_TOOLSET_H
 
 #include "phi_app.h"
+#include "phi_url.h"
 
 static folded *setup_folded; /* notes what the tools change */
 static phi_flow (*setup_starts[2])(void *user_data, phi_call call, phi_str arguments);
@@ -21,7 +22,7 @@ static inline phi_flow setup_start(void *user_data, phi_call call, phi_str argum
 /* The directory in which the tools work. */
 static inline const char *app_place(const app *a) { return a->place.len > 0 ? a->place.at : "."; }
 
-/* The built-in tools and todo_write, which changes nothing: it runs at once. */
+/* The built-in tools, read_url, and todo_write, which changes nothing: it runs at once. */
 static inline void setup_tools(app *a) {
     static const phi_permission_rule allows = {
         .verdict = PHI_PERMISSION_ALLOW, .tool = todo_name, .source = ""};
@@ -42,7 +43,8 @@ static inline void setup_tools(app *a) {
     }
     a->tools[i] = todo_tool(&a->todo);
     a->desc.tools = a->tools;
-    a->desc.tool_count = i + 1;
+    a->tools[i + 1] = url_tool(&a->typing.asked);
+    a->desc.tool_count = i + 2;
     if (a->permissions != NULL) (void)phi_permissions_add(a->permissions, &allows, 1);
 }
 

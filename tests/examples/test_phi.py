@@ -683,7 +683,7 @@ class Pty(Chat):
     def test_random_keys_and_sizes_end_well(self):
         keys = ["\r", "\n", "\x1b", "\x1b[A", "\x1b[B", "\x1b[D", "\x7f", "\x0b", "\x17", "\x15", "\x12",
                 "\x0c", "\x0f", "\x1b[200~", "\x1b[201~", "hello ", "\u4f60\u597d", "e\u0301", "y", "a", "n",
-                "\x1b[3~", "\x1b[1;5C", "\x1bOA", "\t", "\0", "\x9b", "x" * 500]
+                "\x1b[3~", "\x1b[1;5C", "\x1bOA", "\t", "\0", "\x9b", "x" * 500, "\x02", "@", "!echo "]
         for seed in range(int(os.environ.get("PHI_SEEDS", "2"))):
             with self.subTest(seed=seed):
                 pick = random.Random(seed)
