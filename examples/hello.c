@@ -20,7 +20,7 @@ int main(void) {
         while (phi_next_event(rt, &ev)) {
             if (ev.kind == PHI_EV_TEXT) printf("%.*s", PHI_ARG(ev.text));
             if (ev.kind == PHI_EV_AGENT_END && ev.status != PHI_OK) /* a failure, or a limit */
-                fprintf(stderr, "%.*s", PHI_ARG(ev.text));
+                fprintf(stderr, "%.*s\n", PHI_ARG(ev.text));
         }
     }
     printf("\n");
