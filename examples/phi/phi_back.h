@@ -13,7 +13,7 @@ static inline void back_keep_stopped(app *a) {
     phi_thread_info info = phi_thread_get_info(thread);
     uint64_t seq = phi_thread_count(thread), first = seq > BACK_LOOKS ? seq - BACK_LOOKS : 0;
     phi_arena_mark mark = phi_arena_save(&a->arena);
-    phi_content text = PHI_ZERO;
+    phi_content said = PHI_ZERO;
     phi_message message = PHI_ZERO;
     phi_rewrite rewrite = PHI_ZERO;
     phi_span span = PHI_ZERO;
@@ -25,9 +25,9 @@ static inline void back_keep_stopped(app *a) {
     if (entry.kind == PHI_ENTRY_MESSAGE && phi_str_equal(entry.lane, info.lane) &&
         entry.message->stop_reason == PHI_STOP_REASON_ABORTED) {
         message = *entry.message;
-        text.kind = PHI_CONTENT_TEXT;
-        text.text = phi_message_text(entry.message, "\n", &a->arena, NULL);
-        message.content = &text, message.content_count = 1;
+        said.kind = PHI_CONTENT_TEXT;
+        said.text = phi_message_text(entry.message, "\n", &a->arena, NULL);
+        message.content = &said, message.content_count = 1;
         message.stop_reason = PHI_STOP_REASON_STOP;
         message.raw_stop_reason = message.error_message = phi_str_of("");
         span.from = span.to = seq;
@@ -35,7 +35,7 @@ static inline void back_keep_stopped(app *a) {
         (void)snprintf(id, sizeof id, "stopped %llu", (unsigned long long)seq);
         rewrite.op_id = id; /* a second time nothing changes */
         rewrite.spans = &span, rewrite.span_count = 1;
-        if (text.text.len > 0) (void)phi_thread_rewrite(thread, &rewrite, NULL, NULL, 0);
+        if (said.text.len > 0) (void)phi_thread_rewrite(thread, &rewrite, NULL, NULL, 0);
     }
     phi_arena_reset(&a->arena, mark);
 }

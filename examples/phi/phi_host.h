@@ -47,11 +47,11 @@ static inline const char *host_wrong(const char *url) {
 }
 
 /* True if a person typed this very URL: it begins after a blank or a bracket, and ends so. */
-static inline bool host_was_typed(const text *typed, const char *url) {
-    const char *at = typed->at;
+static inline bool host_was_typed(const text *said, const char *url) {
+    const char *at = said->at;
     size_t n = strlen(url);
     for (; at != NULL && (at = strstr(at, url)) != NULL; at++)
-        if ((at == typed->at || strchr(" \t\n(<\"'", at[-1]) != NULL) &&
+        if ((at == said->at || strchr(" \t\n(<\"'", at[-1]) != NULL) &&
             strchr(" \t\n)>\"',;", at[n]) != NULL) /* the end, too */
             return true;
     return false;

@@ -174,8 +174,8 @@ static void url_cancel(void *user_data, phi_call call) {
     if (get != NULL) url_free(get);
 }
 
-/* typed: what persons have typed; it must outlive the agent. */
-static inline phi_tool url_tool(text *typed) {
+/* said: what persons have typed; it must outlive the agent. */
+static inline phi_tool url_tool(text *said) {
     phi_tool tool = PHI_ZERO;
     tool.name = "read_url";
     tool.description = "Reads a page of the web by GET and gives its text; HTML becomes Markdown. "
@@ -184,7 +184,7 @@ static inline phi_tool url_tool(text *typed) {
     tool.schema = "{\"type\":\"object\",\"properties\":{\"url\":{\"type\":\"string\","
                   "\"description\":\"http or https\"}},\"required\":[\"url\"]}";
     tool.start = url_start, tool.step = url_step, tool.cancel = url_cancel;
-    tool.user_data = typed;
+    tool.user_data = said;
     return tool;
 }
 
