@@ -165,8 +165,9 @@ PHI__FN phi_status phi__transfer_head_now(phi_transfer handle, int http_status, 
 
 /* Returns the number of unread bytes at which a push is refused. */
 static size_t phi__transfer_most(const phi__transfer *t) {
+    const size_t most = PHI__TRANSFER_BODY_MOST;
     size_t part = t->body.memory->limit_bytes / PHI__TRANSFER_LIMIT_PART; /* 0: no limit */
-    return part == 0 || part > PHI__TRANSFER_BODY_MOST ? PHI__TRANSFER_BODY_MOST : part;
+    return part == 0 || part > most ? most : part;
 }
 
 PHI__FN phi_status phi__transfer_push_now(phi_transfer handle, const char *bytes, size_t len) {
