@@ -12420,11 +12420,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x79992366
+#if PHI__IMP_RECORD != 0x49625abc
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x79992366
+#define PHI__IMP_RECORD 0x49625abc
 
 /* ---- src/record/event_in.h ---- */
 
@@ -12869,9 +12869,9 @@ PHI__FN phi_continuation phi__event_get_continuation(const phi_json *node, phi_s
 
 /* How a member is written and read: a value of this enum, or a phi__field_kind. */
 enum phi__event_how {
-    PHI__FIELD_STATUS = PHI__FIELD_TIME + 1, /* with SET, not written if PHI_OK */
-    PHI__FIELD_JSON,                         /* the event's text is JSON; null if empty */
-    PHI__FIELD_USAGE,                        /* with SET, not written if there is no usage */
+    PHI__FIELD_STATUS = PHI__FIELD_TIME + 1,
+    PHI__FIELD_JSON,  /* the event's text is JSON; null if empty */
+    PHI__FIELD_USAGE, /* with SET, not written if there is no usage */
     PHI__FIELD_TRIGGER,
     PHI__FIELD_POINT,
     PHI__FIELD_INPUT,
@@ -12923,8 +12923,6 @@ static const phi__event_row phi__event_rows[] = {
     PHI__EVENT(AGENT_END, timestamp_ms, "timestamp", TIME, ALWAYS),
     PHI__EVENT(AGENT_END, rejection, "rejection", REJECTION, ALWAYS),
     PHI__EVENT(AGENT_END, source, "abort_reason", STR, SET),
-    PHI__EVENT(AGENT_END, status, "status", STATUS, SET),
-    PHI__EVENT(AGENT_END, text, "reason", STR, SET),
     PHI__EVENT(TURN_START, turn_index, "turn_index", UINT, ALWAYS),
     PHI__EVENT(TURN_START, timestamp_ms, "timestamp", TIME, ALWAYS),
     PHI__EVENT(TURN_START, trigger, "triggered_by", TRIGGER, ALWAYS),
@@ -13301,10 +13299,7 @@ static void phi__event_put_row(phi__event_writer *w, const phi__event_row *row, 
     bool has = false;
     text.kind = PHI__FIELD_STR;
     switch (row->field.kind) {
-    case PHI__FIELD_STATUS:
-        if (event->status != PHI_OK || row->field.rule != PHI__FIELD_SET)
-            phi__records_i64(out, key, (int64_t)event->status);
-        break;
+    case PHI__FIELD_STATUS: phi__records_i64(out, key, (int64_t)event->status); break;
     case PHI__FIELD_JSON: phi__event_put_json(w, key, event->text); break;
     case PHI__FIELD_USAGE:
         if (event->usage != NULL || row->field.rule == PHI__FIELD_ALWAYS)
@@ -13653,10 +13648,7 @@ static phi_status phi__event_get_row(phi__event_reader *r, const phi__event_row 
     bool has = false;
     text.kind = PHI__FIELD_STR;
     switch (row->field.kind) {
-    case PHI__FIELD_STATUS:
-        if (node != NULL || row->field.rule != PHI__FIELD_SET)
-            out->status = phi__event_get_status(r);
-        break;
+    case PHI__FIELD_STATUS: out->status = phi__event_get_status(r); break;
     case PHI__FIELD_JSON: out->text = phi__intake_json(&r->in, node); break;
     case PHI__FIELD_USAGE: {
         phi_usage *usage = (phi_usage *)phi__intake_alloc(&r->in, 1, sizeof *usage);

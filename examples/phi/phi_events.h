@@ -12,6 +12,24 @@ static inline void show_line(app *a, phi_str json) {
     free(safe.at);
 }
 
+/* The event's line; that of a run which did not end well also has its status and the reason. */
+static inline void show_json_line(app *a, const phi_event *ev, phi_str json) {
+    phi_str reason = phi_str_of("\"\"");
+    text more = {NULL, 0, 0};
+    bool bad = ev->kind == PHI_EV_AGENT_END && ev->status != PHI_OK;
+    if (bad) {
+        json.len--; /* the closing brace */
+        (void)phi_json_write(&a->arena, phi_json_new_str(&a->arena, ev->text), 0, &reason);
+        text_print(&more, ",\"status\":%d,\"reason\":", (int)ev->status);
+        text_add(&more, reason.at, reason.len);
+        text_say(&more, "}");
+    }
+    show_line(a, json);
+    if (more.len > 0) show_line(a, text_str(&more));
+    screen_write(&a->screen, "\n", 1);
+    free(more.at);
+}
+
 static inline void show_json(app *a, const phi_event *ev) {
     phi_arena_mark mark = phi_arena_save(&a->arena);
     phi_strategy_outcome end;
@@ -22,10 +40,7 @@ static inline void show_json(app *a, const phi_event *ev) {
     if (ev->kind == PHI_EV_AGENT_START) a->cut = false;
     if (ev->kind == PHI_EV_MESSAGE_END && ev->message->role == PHI_ROLE_ASSISTANT)
         a->cut = ev->message->stop_reason == PHI_STOP_REASON_LENGTH;
-    if (phi_event_to_json(&brief, &a->arena, &json) == PHI_OK) {
-        show_line(a, json);
-        screen_write(&a->screen, "\n", 1);
-    }
+    if (phi_event_to_json(&brief, &a->arena, &json) == PHI_OK) show_json_line(a, ev, json);
     if (ev->kind == PHI_EV_AGENT_END && phi_strategy_result(ev->agent, &a->arena, &end) == PHI_OK &&
         !end.running) {
         show_line(a, phi_str_of("{\"type\":\"StrategyResult\",\"result\":"));

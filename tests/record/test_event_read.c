@@ -62,8 +62,8 @@ static const char *const texts[] = {
     START_HEAD "\"s.m.0\",\"continuation_kind\":\"Compaction\"," TIME ",\"metadata\":null}",
     "{\"type\":\"AgentEnd\"," LOOP ",\"messages\":[" USER "," ANSWER "," EXTENSION
     "]," USAGE(10) "," TIME ",\"rejection\":null}",
-    "{\"type\":\"AgentEnd\"," LOOP
-    ",\"messages\":[]," USAGE(0) "," TIME ",\"rejection\":\"no secrets\",\"status\":-18}",
+    "{\"type\":\"AgentEnd\"," LOOP ",\"messages\":[]," USAGE(0) "," TIME
+                                                                ",\"rejection\":\"no secrets\"}",
     "{\"type\":\"TurnStart\"," LOOP ",\"turn_index\":3," TIME ",\"triggered_by\":\"User\"}",
     "{\"type\":\"TurnStart\"," LOOP ",\"turn_index\":0," TIME ",\"triggered_by\":\"SubAgent\"}",
     "{\"type\":\"TurnStart\"," LOOP ",\"turn_index\":4," TIME ",\"triggered_by\":\"Continuation\"}",
@@ -244,28 +244,6 @@ TEST(a_run_that_ended_is_read_with_its_messages) {
         CHECK_EQ_INT(e.status, PHI_REJECTED);
         CHECK_STR(e.rejection, "no secrets");
         CHECK_EQ_INT(e.message_count, 0);
-    }
-    end();
-}
-
-TEST(the_end_of_a_run_is_read_with_its_cause) {
-    static const char *const lines[] = {
-        "{\"type\":\"AgentEnd\"," LOOP ",\"messages\":[]," USAGE(
-            0) "," TIME
-               ",\"rejection\":null,\"status\":-17,\"reason\":\"Max turns reached (2/2)\"}",
-        "{\"type\":\"AgentEnd\"," LOOP ",\"messages\":[]," USAGE(
-            0) "," TIME ",\"rejection\":null,\"abort_reason\":\"bored\",\"status\":-7}"};
-    phi_event e;
-    begin();
-    check_round_trip(lines[0], lines[0]);
-    check_round_trip(lines[1], lines[1]);
-    if (read_event(lines[0], &e)) {
-        CHECK_EQ_INT(e.status, PHI_LIMIT);
-        CHECK_STR(e.text, "Max turns reached (2/2)");
-    }
-    if (read_event(lines[1], &e)) {
-        CHECK_EQ_INT(e.status, PHI_CANCELLED);
-        CHECK_STR(e.source, "bored");
     }
     end();
 }
@@ -576,8 +554,7 @@ TEST(a_protocol_that_the_original_does_not_have_is_left_out_of_the_snapshot) {
 
 TEST(an_empty_rejection_is_one_and_a_skipped_call_has_no_arguments) {
     static const char *const lines[] = {
-        "{\"type\":\"AgentEnd\"," LOOP
-        ",\"messages\":[]," USAGE(1) "," TIME ",\"rejection\":\"\",\"status\":-18}",
+        "{\"type\":\"AgentEnd\"," LOOP ",\"messages\":[]," USAGE(1) "," TIME ",\"rejection\":\"\"}",
         "{\"type\":\"AgentEnd\"," LOOP ",\"messages\":[]," USAGE(1) "," TIME ",\"rejection\":null}",
         "{\"type\":\"ToolExecutionStart\"," TOOL ",\"args\":null}",
         "{\"type\":\"ToolExecutionStart\"," TOOL ",\"args\":\"\"}",
@@ -949,7 +926,6 @@ TEST_MAIN(
     TEST_ENTRY(every_event_is_written_as_it_was_read), TEST_ENTRY(every_kind_is_among_them),
     TEST_ENTRY(a_run_that_began_is_read_with_all_its_identity),
     TEST_ENTRY(a_run_that_ended_is_read_with_its_messages),
-    TEST_ENTRY(the_end_of_a_run_is_read_with_its_cause),
     TEST_ENTRY(a_turn_that_ended_is_read_with_its_results),
     TEST_ENTRY(a_delta_is_read_with_the_block_that_it_is_of),
     TEST_ENTRY(a_tool_result_is_read_as_a_message), TEST_ENTRY(a_failure_is_read_whole),
