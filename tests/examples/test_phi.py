@@ -869,7 +869,7 @@ class Tmux(Chat):
         self.type("/branch what-if", "Enter")
         self.wait_for(r"on that branch")
         self.type("/branch", "Enter")
-        self.wait_for(r"^\* what-if$")
+        self.wait_for(r"^  default  4 messages: two\n(.*\n)*\* what-if  4 messages: three$")
         self.type("/undo", "Enter")
         self.wait_for(r"Msgs: 2")
 

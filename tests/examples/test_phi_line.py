@@ -304,6 +304,7 @@ class Line(test_phi.Tmux):
             self.assertEqual(said[:3], [("user", "count"), ("assistant", text), ("user", "go on")])
         self.leave()
         self.begin("echo", "--continue")
+        self.assertEqual(self.wait_for("Ready").count("(stopped)"), 3)
         self.line("and now", r"^Agent \(.*: and now$")
         self.assertEqual([m["role"] for m in asked()[0]["messages"]],
                          ["user", "assistant", "user", "assistant", "user", "assistant", "user"])
@@ -328,6 +329,13 @@ class Line(test_phi.Tmux):
         self.assertIn("first of all", json.dumps(asked()[0]["messages"]))
         self.assertRegex(self.phi("sessions", **state)[0],
                          r"\A  .*  %s  second of all\n\* .*  %s  first of all\n\Z" % (names[1][:-6], names[0][:-6]))
+
+    def test_a_long_conversation_that_is_continued_says_how_much_is_not_shown(self):
+        for i in range(11):
+            self.phi("word %d" % i, "--session", os.path.join(self.folder, "s.jsonl"), scenario="echo")
+        self.begin("echo", "--session", os.path.join(self.folder, "s.jsonl"), size=(80, 80))
+        screen = self.wait_for("^Agent: word 10$")
+        self.assertRegex(screen, r"(?m)^\.\.\. 2 earlier messages\n+You: word 1$")
 
     def test_undo_after_a_restart_knows_a_fresh_lane_from_before(self):
         self.begin("echo", "--session", "s.jsonl")

@@ -130,13 +130,18 @@ class Work(test_phi.Tmux):
         self.wait_for(r"^\(no other output is kept\)$")
 
     def test_a_command_that_failed_shows_its_last_rows_and_no_blank_row_counts(self):
-        self.chat("failing")
+        self.chat("failing", "--session", "s.jsonl")
         screen = self.wait_for("^Done\\.")
         self.assertRegex(screen, r"(?m)failed, exit code 3\)\n    \.\.\. 27 rows \(Ctrl\+O shows them\)\n    28\n    29\n    30\n"
                                  r"    the cause\n")
         self.assertRegex(screen, r"(?m)^    1\n    2\n    3\n    4\n    \.\.\. 3 rows \(Ctrl\+O shows them\)\nDone")
         self.type("C-o", "C-o")
         self.wait_for(r"^    30\n\s*\n\s*\n    the cause$")
+        self.type("Escape")
+        self.wait_for("code 0")
+        self.tmux("kill-server")
+        self.start("echo-it", "--session", "s.jsonl")  # the lines of the calls come back, too
+        self.wait_for(r"^You: go\n\* bash seq 1 30; .* \(failed, exit code 3\)\n\* bash for .* \(ok\)\n+Agent: Done\.")
 
     def test_a_call_that_failed_says_why_in_its_line_alone(self):
         self.chat("fails", file=None, size=(120, 24))
