@@ -74,6 +74,7 @@ static inline bool prompt_attach(app *a, const char *line) {
 /* A prompt was sent. */
 static inline void prompt_sent(app *a, const char *words) {
     a->typing.shell.kept.len = 0;
+    todo_clear(&a->todo);
     sessions_note(&a->kept, words);
 }
 

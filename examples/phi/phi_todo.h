@@ -79,6 +79,9 @@ static inline phi_tool todo_tool(todo *t) {
     return tool;
 }
 
+/* Another prompt is sent: the list is shown again when a call has one. */
+static inline void todo_clear(todo *t) { t->words.len = 0, t->count = t->done = t->current = 0; }
+
 /* The list of a conversation that is continued, or of another lane: that of its newest call. */
 static inline void todo_read(todo *t, const phi_thread *thread) {
     size_t count = phi_thread_message_count(thread), k;

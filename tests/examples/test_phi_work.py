@@ -230,25 +230,23 @@ class Work(test_phi.Tmux):
 
     # ---- tasks ----
 
-    def test_tasks_are_shown_while_they_are_worked_at_and_come_back(self):
-        self.chat("tasks", "--session", "s.jsonl", size=(60, 40))
+    def test_tasks_are_shown_below_in_the_run_that_has_set_them_alone(self):
+        self.chat("/m/first-delay=1500/s/tasks", "--session", "s.jsonl", size=(60, 40))
         self.wait_for(r"^  \[>\] Read the notes\n  \[ \] Write the <U\+001B>\[2Jreport\n(  \[ \] Task \d\n){3}  \(0 of 10 done\)\nAgent:")
         screen = self.wait_for("^Done\\.")
         self.assertRegex(screen, r"\* todo_write \(0 of 10 done\)\n    \[>\] Read the notes\n    \[ \] Write the <U\+001B>\[2Jreport\n")
         self.assertRegex(screen, r"\* todo_write \(1 of 2 done\)\n    \[x\] Read the notes\n    \[>\] Write the report\n")
         self.wait_for("Ready")
         self.assertNotRegex(self.screen(), r"(?m)^  \[>\]")
+        self.type("another prompt", "Enter")
+        self.assertNotRegex(self.wait_for("[-|/\\\\] Thinking"), r"(?m)^  \[>\]")
+        self.type("Escape")
+        self.wait_for(r"\(stopped\)")
         self.type("Escape")
         self.wait_for("code 0")
         self.tmux("kill-server")
-        self.start("/m/first-delay=3000/s/echo-it", "--session", "s.jsonl", size=(60, 40))
-        self.type("going on", "Enter")
-        self.wait_for(r"^  \[x\] Read the notes\n  \[>\] Write the report\nAgent:")
-        self.type("Escape")
-        self.wait_for("Ready")
-        self.type("C-r", "fresh", "Enter")
-        self.wait_for("[-|/\\\\] Thinking")
-        self.assertNotIn("[>]", self.screen())
+        self.start("echo-it", "--session", "s.jsonl", size=(60, 40))
+        self.wait_for(r"^\* todo_write: The list has 10 tasks, .*\n    completed\.\n\* bash sleep 2 \(ok\)\n")
 
     def test_a_small_window_shows_the_task_that_is_worked_at(self):
         self.chat("tasks", size=(20, 5))
