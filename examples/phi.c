@@ -424,10 +424,7 @@ static void enter(app *a) {
     text words = {NULL, 0, 0};
     text_add(&words, a->line.text.at, a->line.text.len);
     line_done(&a->line);
-    if (words.at != NULL && !prompt_is_other(a, words.at))
-        submit(a, words.at);
-    else
-        todo_read(&a->todo, phi_agent_thread(a->agent)); /* of another lane, perhaps */
+    if (words.at != NULL && !prompt_is_other(a, words.at)) submit(a, words.at);
     free(words.at);
 }
 
@@ -467,10 +464,7 @@ static void press(app *a, int key) {
         if (a->line.text.len == 0) a->quit = true;
         (void)line_key(&a->line, KEY_DELETE, "");
         break;
-    case KEY_CTRL('R'):
-        slash_clear(a, "");
-        todo_read(&a->todo, phi_agent_thread(a->agent));
-        break;
+    case KEY_CTRL('R'): slash_clear(a, ""); break;
     case KEY_CTRL('S'): (void)phi_strategy_settle(a->agent); break;
     case KEY_CTRL('L'): keys_resized = 1; break;
     case KEY_CTRL('O'): show_output(a); break;
@@ -499,7 +493,6 @@ static int chat(app *a) {
     note(a, STYLE_BOLD, "phi " PHI_VERSION " - %.*s (%s)", PHI_ARG(model), a->why);
     show_history(a);
     prompt_open(a);
-    todo_read(&a->todo, phi_agent_thread(a->agent));
     while (!a->quit && !keys_signal && !a->screen.gone) {
         show_events(a);
         if (a->stopped) back_keep_stopped(a);

@@ -82,26 +82,6 @@ static inline phi_tool todo_tool(todo *t) {
 /* Another prompt is sent: the list is shown again when a call has one. */
 static inline void todo_clear(todo *t) { t->words.len = 0, t->count = t->done = t->current = 0; }
 
-/* The list of a conversation that is continued, or of another lane: that of its newest call. */
-static inline void todo_read(todo *t, const phi_thread *thread) {
-    size_t count = phi_thread_message_count(thread), k;
-    bool found = false;
-    phi_memory memory;
-    phi_arena arena;
-    phi_memory_init(&memory, NULL, 0);
-    phi_arena_init(&arena, &memory, 0);
-    t->words.len = 0;
-    t->count = t->done = t->current = 0;
-    while (count-- > 0 && !found) {
-        const phi_message *message = phi_thread_message_at(thread, count);
-        for (k = message != NULL ? message->content_count : 0; k-- > 0 && !found;)
-            if (message->content[k].kind == PHI_CONTENT_TOOL_CALL &&
-                phi_str_is(message->content[k].name, todo_name))
-                found = todo_set(t, message->content[k].arguments, &arena);
-    }
-    phi_arena_free(&arena);
-}
-
 /* Row number `row` of the list, without its mark; *mark: its mark. */
 static inline phi_str todo_row(const todo *t, int row, char *mark) {
     size_t from = 0, to;
