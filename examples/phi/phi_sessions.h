@@ -101,7 +101,7 @@ static inline bool sessions_newest(sessions *s) {
         phi_str name = sessions_name(&all, from);
         s->path.len = 0;
         text_print(&s->path, "%s/%.*s", s->directory.at, PHI_ARG(name));
-        file = places_open(s->path.at);
+        file = name.len > 0 ? places_open(s->path.at) : NULL;
         all.len = from;
     }
     if (file != NULL) (void)fclose(file);
