@@ -461,6 +461,16 @@ class Client(Folder):
                              capture_output=True, text=True, timeout=LONGEST).stdout
         self.assertIn(session + ".jsonl  Read it.", out)
 
+    def test_a_conversation_that_is_used_again_is_listed_once_and_first(self):
+        async def steps(connection):
+            first = await self.begin(connection)
+            second = await self.begin(connection)
+            for session, words in ((first, "One."), (second, "Two."), (first, "Three.")):
+                await connection.prompt(session_id=session, prompt=[acp.text_block(words)])
+            listed = (await connection.list_sessions(cwd=self.folder)).sessions
+            self.assertEqual([(one.session_id, one.title) for one in listed], [(first, "One."), (second, "Two.")])
+        self.talk("hello", Editor(), steps)
+
     def test_two_sessions_run_at_once(self):
         editor = Editor()
         other = os.path.join(self.folder, "other")
