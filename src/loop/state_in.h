@@ -638,8 +638,9 @@ typedef struct phi__hosted {
 
 /* ---- transfer.c: transfers of runs, and fetches of the code above ---- */
 
-/* Unread bytes kept for the decoder, and at most this part of a memory limit: a server that is
-   faster than the host would else fill an agent's memory with bytes that are not read yet. */
+/* phi refuses a push at so many unread bytes, and at this part of a memory limit: a server that is
+   faster than the host would else fill an agent's memory with bytes that are not read yet. The
+   last push before may exceed both by one read of 16 KB. */
 enum { PHI__TRANSFER_BODY_MOST = 65536, PHI__TRANSFER_LIMIT_PART = 16 };
 
 enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };

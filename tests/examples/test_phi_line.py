@@ -108,6 +108,8 @@ class Line(test_phi.Tmux):
         words = asked()[0]["messages"][0]["content"][0]["source"]["data"]
         self.assertLess(len(words), 70000)
         self.assertIn("bytes left out", words)
+        self.line("!head -c 20000 /dev/zero | tr '\\0' a; head -c 15000 /dev/zero | tr '\\0' b >&2; echo",
+                  r"\(ok, \d+ms\)$")  # each stream is shown whole
         self.line("!yes", r"Status: The shell runs a line")
         self.type("-l", "typed")
         self.wait_for(r"^> typed$")  # meanwhile
