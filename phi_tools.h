@@ -299,11 +299,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x56cb87b4
+#if PHI__PUB_PHI_TOOLS_1 != 0x3e053f48
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x56cb87b4
+#define PHI__PUB_PHI_TOOLS_1 0x3e053f48
 
 #ifdef __cplusplus
 extern "C" {
@@ -394,8 +394,8 @@ typedef struct phi_mock {
     const phi_model_request *requests;
     size_t request_count;
     size_t answers_left; /* answers left in the script */
-    /* May be set: only the newest requests are kept, so many of them (default: all). Then
-       requests[0] is the oldest one that is left, and a model call moves them. */
+    /* May be set: the mock keeps at most this many of the newest requests (default: all). Then
+       requests[0] is the oldest of them, and a model call moves them. */
     size_t max_requests;
     size_t requests_freed; /* older requests that max_requests has freed */
     /* May be set: delay of all answers that are added later, by the runtime's clock (default 0). */
@@ -2199,7 +2199,7 @@ typedef struct phi_toolset {
 
 /* Fills `set` with the tools bash, read_file, write_file, edit_file, list_files and search. desc is
    copied; NULL means defaults. Allocates nothing. PHI_BAD_ARG: set is NULL. PHI_NOT_FOUND: there is
-   no directory `workspace`; the set is filled all the same, and its tools work once the directory
+   no directory `workspace`. The set has its tools also then, and they work once the directory
    is there. With PHI_NO_FILES phi does not look. */
 PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
 
