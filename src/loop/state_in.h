@@ -542,7 +542,8 @@ typedef struct phi__pause {
     bool over;      /* the pause has lasted long enough */
     phi__link link; /* in rt->paused */
     phi__buf reason;
-    phi_agent payer; /* the agent whose limit or budget caused the pause */
+    phi_agent payer;    /* the agent whose limit or budget caused the pause */
+    phi_agent reported; /* the payer at the last PHI_EV_PAUSED */
 } phi__pause;
 
 /* The failure of a run that has used up its memory limit. */
