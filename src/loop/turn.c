@@ -1210,12 +1210,13 @@ static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage
     event.failure = run->failure;
     event.usage = usage;
     event.rejection = run->filter.rejection;
-    if (run->status == PHI_LIMIT)
-        event.text = run->end.limit; /* copied with the event */
-    else if (run->failure != NULL)
+    /* The event may be queued without a copy of its strings, and outlives the run. */
+    phi_arena *room = phi__thread_room(run->agent->thread);
+    if (run->status == PHI_LIMIT) {
+        if (!phi__arena_str(room, run->end.limit, &event.text)) event.text = phi__str("", 0);
+    } else if (run->failure != NULL)
         event.text = run->failure->message;
-    if (run->status == PHI_CANCELLED &&
-        !phi__arena_str(phi__thread_room(run->agent->thread), run->end.reason, &event.source))
+    if (run->status == PHI_CANCELLED && !phi__arena_str(room, run->end.reason, &event.source))
         event.source = phi__str("", 0);
     if (thread->messages.count > run->said.first_message) {
         const phi__entry *last = phi__lane_message(thread, thread->messages.count - 1);
