@@ -98,7 +98,8 @@ static inline int calls_exit_code(const phi_event *ev, phi_str result) {
 }
 
 /* PHI_EV_TOOL_END: "* bash echo one (12ms, ok)"; of a call that was not recorded: "* bash (ok)". The result of a call
-   that never started: "* bash rm x (not run: denied...)"; nothing is added for others. True: the call did well. */
+   that never started: "* bash rm x (not run: denied...)"; nothing is added for others. Without a time of the event none is
+   said. True: the call did well. */
 static inline bool calls_end(call_line *calls, const phi_event *ev, phi_arena *arena, int columns,
                              text *out) {
     bool ended = ev->kind == PHI_EV_TOOL_END;
@@ -116,7 +117,7 @@ static inline bool calls_end(call_line *calls, const phi_event *ev, phi_arena *a
         text_say(out, "not run: ");
     else if (recorded && call->skipped)
         text_say(out, "not run, ");
-    else if (recorded)
+    else if (recorded && ev->timestamp_ms > 0)
         text_print(out, "%dms, ", (int)(ev->timestamp_ms - call->began_ms));
     if (recorded) call->id[0] = '\0';
     if (ev->message != NULL) result = phi_message_text(ev->message, " ", arena, NULL);

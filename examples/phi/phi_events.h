@@ -124,25 +124,55 @@ static inline void say_agent(app *a) {
     screen_say(&a->screen, STYLE_BOLD, ": ");
 }
 
+/* A call of a message that is shown again, in its line: nobody knows how long it took. */
+static inline void show_history_call(app *a, const phi_message *message) {
+    phi_event ev = PHI_ZERO;
+    text words = {NULL, 0, 0};
+    bool good;
+    ev.kind = PHI_EV_TOOL_END;
+    ev.agent = a->agent;
+    ev.message = message;
+    ev.tool_name = message->tool_name;
+    ev.tool_call_id = message->tool_call_id;
+    ev.is_error = message->is_error;
+    good = calls_end(a->calls, &ev, &a->arena, 60, &words);
+    if (good && phi_str_is(ev.tool_name, todo_name)) { /* the result says more than the arguments */
+        words.len = 0;
+        text_print(&words, "* %s: ", todo_name);
+        text_fit(&words, phi_message_text(message, " ", &a->arena, NULL), 80);
+    }
+    note_str(a, good ? STYLE_GOOD : STYLE_BAD, text_str(&words));
+    free(words.at);
+}
+
 /* The end of a conversation that is continued. */
 static inline void show_history(app *a) {
     const phi_thread *thread = phi_agent_thread(a->agent);
     size_t count = phi_thread_message_count(thread), i = count > 20 ? count - 20 : 0;
+    if (i > 0) note(a, STYLE_DIM, "... %u earlier messages", (unsigned)i);
     for (; i < count; i++) {
         const phi_message *message = phi_thread_message_at(thread, i);
         phi_arena_mark mark = phi_arena_save(&a->arena);
+        phi_event ev = PHI_ZERO;
         phi_str words = PHI_ZERO;
         if (message == NULL) continue;
+        ev.agent = a->agent;
+        ev.message = message;
         words = phi_message_text(message, "\n", &a->arena, NULL);
-        if (message->role == PHI_ROLE_USER) say_you(a, words);
+        if (message->role == PHI_ROLE_USER && !message->is_update) say_you(a, words);
         if (message->role == PHI_ROLE_ASSISTANT && words.len > 0) {
             say_agent(a);
             prose_add(&a->screen, &a->markdown, words);
             prose_break(&a->screen, &a->markdown, true);
             screen_fresh(&a->screen);
         }
+        if (message->role == PHI_ROLE_ASSISTANT)
+            calls_wanted(a->calls, &ev, &a->arena, a->screen.columns / 2);
+        if (message->role == PHI_ROLE_TOOL_RESULT) show_history_call(a, message);
+        if (message->stop_reason == PHI_STOP_REASON_ABORTED) note(a, STYLE_DIM, "(stopped)");
         phi_arena_reset(&a->arena, mark);
     }
+    for (i = 0; i < CALLS_MOST; i++) a->calls[i].id[0] = '\0'; /* they ended without a result */
 }
 
 #endif

@@ -16,6 +16,7 @@ enum { FOLDED_ALL = 1 << 30 };
 typedef struct folded_output {
     text head, body; /* the call's line; lines that are safe to show */
     bool change;     /* the lines of a change */
+    bool failed;     /* its last lines say why */
 } folded_output;
 
 /* A change that a call makes: noted when the call begins. */
@@ -67,31 +68,54 @@ static inline void folded_note(folded *f, phi_str id, const change_call *call, b
 
 /* ---- lines ---- */
 
-/* Shows lines, below the call's: the first `most`, cut to the window; FOLDED_ALL: all. */
+static inline void folded_more(text *rows, size_t count) {
+    spans_style(rows, STYLE_DIM);
+    if (count > 0) text_print(rows, "    ... %u rows (Ctrl+O shows them)\n", (unsigned)count);
+}
+
+/* The length of the line at `from`; *blank: it shows nothing. */
+static inline size_t folded_line(const text *body, size_t from, bool *blank) {
+    size_t n = 0;
+    *blank = true;
+    for (; from + n < body->len && body->at[from + n] != '\n'; n++)
+        if (body->at[from + n] != ' ' && body->at[from + n] != '\t') *blank = false;
+    return n;
+}
+
+/* Shows lines, below the call's: `most` that are not blank, cut to the window, the first ones, or the last ones of a call
+   that failed; FOLDED_ALL: all. */
 static inline void folded_rows(screen *s, const folded_output *o, size_t most) {
     text rows = {NULL, 0, 0};
-    size_t i, from = 0, count = 1, n;
-    bool all = most == FOLDED_ALL;
-    for (i = 0; i < o->body.len; i++) count += o->body.at[i] == '\n';
+    size_t from, count = 0, skip = 0, n;
+    bool all = most == FOLDED_ALL, blank;
+    for (from = 0; from <= o->body.len; from += n + 1) {
+        n = folded_line(&o->body, from, &blank);
+        count += all || !blank ? 1 : 0;
+    }
     if (count <= most + 1) most = count; /* a row that counts one row says less than that row */
-    for (i = 0; i <= o->body.len && most > 0; i++) {
-        phi_str line = {o->body.at + from, i - from};
+    if (o->failed) skip = count - most;
+    folded_more(&rows, skip);
+    for (from = 0; from <= o->body.len && most > 0; from += n + 1) {
+        phi_str line = {o->body.at + from, 0};
         char mark;
-        if (i < o->body.len && o->body.at[i] != '\n') continue;
-        from = i + 1;
-        most--;
+        n = line.len = folded_line(&o->body, from, &blank);
+        if (blank && !all) continue;
         count--;
+        if (skip > 0) {
+            skip--;
+            continue;
+        }
+        most--;
         mark = o->change ? change_mark(line.at, line.len) : ' ';
         spans_style(&rows, mark == '-' ? STYLE_BAD : mark == '+' ? STYLE_GOOD : STYLE_DIM);
         text_say(&rows, "    ");
         rows_hang(&rows, 4);
         if (!all) text_fit(&rows, line, s->columns - 4);
-        for (n = 0; n < line.len && all; n++)
-            text_add(&rows, line.at[n] == '\t' ? "    " : line.at + n, line.at[n] == '\t' ? 4 : 1);
+        for (; line.len > 0 && all; line.at++, line.len--)
+            text_add(&rows, *line.at == '\t' ? "    " : line.at, *line.at == '\t' ? 4 : 1);
         text_say(&rows, "\n");
     }
-    spans_style(&rows, STYLE_DIM);
-    if (count > 0) text_print(&rows, "    ... %u rows (Ctrl+O shows them)\n", (unsigned)count);
+    if (!o->failed) folded_more(&rows, count);
     spans_style(&rows, STYLE_PLAIN);
     screen_answer_styled(s, &rows);
     free(rows.at);
@@ -104,7 +128,6 @@ static inline folded_output *folded_keep(folded *f, phi_str head) {
     folded_output oldest = f->kept[FOLDED_KEPT - 1];
     memmove(f->kept + 1, f->kept, (FOLDED_KEPT - 1) * sizeof *f->kept);
     oldest.head.len = oldest.body.len = 0;
-    oldest.change = false;
     f->kept[0] = oldest;
     text_add(&f->kept[0].head, head.at, head.len);
     if (f->count < FOLDED_KEPT) f->count++;
@@ -140,7 +163,8 @@ static inline void folded_end(folded *f, screen *s, const phi_event *ev, phi_str
         o = folded_keep(f, head);
         text_add(&o->body, body.at, body.len);
         o->change = change;
-        folded_rows(s, o, change ? FOLDED_CHANGE : reads || ev->is_error ? 0 : FOLDED_ROWS);
+        o->failed = ev->is_error || calls_exit_code(ev, result) != 0;
+        folded_rows(s, o, change ? FOLDED_CHANGE : reads ? 0 : FOLDED_ROWS);
     }
     free(body.at);
 }

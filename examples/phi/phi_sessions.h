@@ -7,6 +7,7 @@
 #include "phi_hash.h"
 #include "phi_rows.h"
 
+#include <ctype.h>
 #include <time.h>
 
 enum { SESSIONS_INDEX_BYTES = 16 << 20, SESSIONS_SHOWN = 30 };
@@ -136,17 +137,52 @@ static inline phi_str sessions_words(const text *all, phi_str name) {
     return words;
 }
 
-/* The conversations that were used last, the last one at the end, in lines: when each began, and its first words. */
+/* The conversation of the index with that name, also without its ".jsonl". False: there is none. */
+static inline bool sessions_find(sessions *s, const char *wanted) {
+    text all = {NULL, 0, 0}, file = {NULL, 0, 0};
+    size_t n = strlen(wanted), end;
+    text_print(&file, "%s%s", wanted,
+               n > 6 && strcmp(wanted + n - 6, ".jsonl") == 0 ? "" : ".jsonl");
+    sessions_index(s, &all);
+    for (end = all.len; end > 0 && !s->listed; end = sessions_line(&all, end))
+        s->listed = phi_str_equal(sessions_name(&all, sessions_line(&all, end)), text_str(&file));
+    if (s->listed) text_print(&s->path, "%s/%s", s->directory.at, file.at);
+    free(all.at);
+    free(file.at);
+    return s->listed;
+}
+
+/* Adds "2026-11-28 20:52  " of a name that begins with that time, and the name without its ".jsonl". */
+static inline void sessions_when(text *out, phi_str name) {
+    static const char form[] = "dddd-dd-dd dd:dd  ";
+    size_t i, n = 0;
+    for (i = 0; n < 8 + 1 + 6 && n < name.len && (n == 8 || isdigit((unsigned char)name.at[n]));
+         n++) {}
+    for (i = 0, n = n == 15 ? 0 : name.len; n < name.len && form[i] != '\0'; i++) {
+        if (n == 8) n++;
+        text_add(out, form[i] == 'd' ? name.at + n++ : form + i, 1);
+    }
+    if (name.len > 6 && memcmp(name.at + name.len - 6, ".jsonl", 6) == 0) name.len -= 6;
+    text_add(out, name.at, name.len);
+}
+
+/* The conversations that were used last, the last one at the end, in lines: when each began, its name, and its first
+   words. "*" marks the one that --continue takes. */
 static inline void sessions_list(const sessions *s, text *out) {
     text all = {NULL, 0, 0};
+    sessions last = {s->directory, {NULL, 0, 0}, false};
+    const char *newest = sessions_newest(&last) ? strrchr(last.path.at, '/') + 1 : "";
     size_t lines[SESSIONS_SHOWN], n;
     sessions_index(s, &all);
     for (n = sessions_used(&all, lines, SESSIONS_SHOWN); n > 0; n--) {
         phi_str name = sessions_name(&all, lines[n - 1]), words = sessions_words(&all, name);
-        text_print(out, "%.*s  %.*s\n", PHI_ARG(name), PHI_ARG(words));
+        text_say(out, phi_str_is(name, newest) ? "* " : "  ");
+        sessions_when(out, name);
+        text_print(out, "  %.*s\n", PHI_ARG(words));
     }
     if (out->len == 0) text_say(out, "no conversation was kept here\n");
     free(all.at);
+    free(last.path.at);
 }
 
 static inline void sessions_free(sessions *s) {

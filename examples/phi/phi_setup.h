@@ -103,8 +103,11 @@ static inline int open_session(app *a) {
     text words = {NULL, 0, 0};
     bool keeps = phi_json_get(phi_config_tree(a->config), "session") != NULL;
     int code = 0;
-    if (a->o.session == NULL && !a->o.forget && a->tape.tape == NULL && !keeps &&
-        sessions_open(&a->kept)) {
+    if (a->o.session != NULL && strpbrk(a->o.session, "/\\") == NULL && sessions_open(&a->kept) &&
+        sessions_find(&a->kept, a->o.session))
+        a->o.session = a->kept.path.at;
+    else if (a->o.session == NULL && !a->o.forget && a->tape.tape == NULL && !keeps &&
+             sessions_open(&a->kept)) {
         if (a->o.resume && !sessions_newest(&a->kept))
             code = complain(a, "no conversation was kept in this directory", NULL);
         if (!a->o.resume) sessions_new(&a->kept);

@@ -75,24 +75,28 @@ static inline void slash_forget(app *a, const char *number) {
 
 static inline void slash_permissions(app *a, const char *rest) {
     phi_permissions *permissions = apply_permissions(a);
+    bool all = strcmp(rest, "rules") == 0;
     text answers = {NULL, 0, 0};
     phi_str json;
     if (strncmp(rest, "forget", 6) == 0 && (rest[6] == '\0' || rest[6] == ' ')) {
         slash_forget(a, rest + 6 + strspn(rest + 6, " "));
         return;
     }
+    if (!all && kept_list(&a->always, &a->arena, &answers) > 0)
+        note(a, STYLE_DIM,
+             "answered with \"always\" in this directory (/permissions forget 1 takes back the "
+             "first):\n%s",
+             answers.at);
     if (permissions == NULL && a->config != NULL)
         note(a, STYLE_DIM, "(the rules of the file apply after its hook scripts)");
     else if (permissions == NULL || phi_permissions_to_json(phi_permissions_rules(permissions),
                                                             &a->arena, &json) != PHI_OK)
         note(a, STYLE_DIM, "(this agent has no rules)");
-    else
+    else if (all)
         note_str(a, STYLE_DIM, json);
-    if (kept_list(&a->always, &a->arena, &answers) > 0)
-        note(a, STYLE_DIM,
-             "answered with \"always\" in this directory (/permissions forget 1 takes back the "
-             "first):\n%s",
-             answers.at);
+    else
+        note(a, STYLE_DIM, "%u rules (/permissions rules shows them)",
+             (unsigned)phi_permissions_rules(permissions)->count);
     free(answers.at);
 }
 

@@ -98,6 +98,25 @@ static inline void slash_undo(app *a, const char *rest) {
                "the log keeps all of it)");
 }
 
+/* "* NAME  12 messages: the last prompt" */
+static inline void undo_show_lane(app *a, const phi_thread *thread, const char *name, bool active) {
+    const phi_view_item *items;
+    size_t count = 0, i;
+    text row = {NULL, 0, 0};
+    phi_str said = phi_str_of("");
+    phi_arena_mark mark = phi_arena_save(&a->arena);
+    if (phi_thread_view(thread, name, UINT64_MAX, &a->arena, &items, &count) != PHI_OK) count = 0;
+    for (i = 0; i < count; i++)
+        if (undo_is_prompt(&items[i]))
+            said = phi_message_text(items[i].message, " ", &a->arena, NULL);
+    text_print(&row, "%s %s  %u message%s%s", active ? "*" : " ", name, (unsigned)count,
+               count == 1 ? "" : "s", said.len > 0 ? ": " : "");
+    text_fit(&row, said, 60);
+    note_str(a, STYLE_DIM, text_str(&row));
+    free(row.at);
+    phi_arena_reset(&a->arena, mark);
+}
+
 static inline void slash_branch(app *a, const char *rest) {
     phi_thread *thread = phi_agent_thread(a->agent);
     phi_thread_info info = phi_thread_get_info(thread);
@@ -106,7 +125,7 @@ static inline void slash_branch(app *a, const char *rest) {
     phi_status status = PHI_NOT_FOUND;
     if (rest[0] == '\0') {
         for (i = 0; (name = phi_thread_lane_at(thread, i)) != NULL; i++)
-            note(a, STYLE_DIM, "%s %s", phi_str_is(info.lane, name) ? "*" : " ", name);
+            undo_show_lane(a, thread, name, phi_str_is(info.lane, name));
         return;
     }
     for (i = 0; status == PHI_NOT_FOUND && (name = phi_thread_lane_at(thread, i)) != NULL; i++)

@@ -833,7 +833,8 @@ class Tmux(Chat):
         self.start("echo", size=(100, 40))
         mock.asked()
         for line, said in [("/help", r"^/undo +takes the last prompt back"), ("/tools", r"^bash: .*\n(.*\n)*search: "),
-                           ("/cost", r"^0 tokens in"), ("/permissions", r'"verdict":"deny"'),
+                           ("/cost", r"^0 tokens in"), ("/permissions", r"^\d+ rules \(/permissions rules shows"),
+                           ("/permissions rules", r'"verdict":"deny"'),
                            ("/nothing", r"there is no command /nothing"), ("/undo", r"there is nothing to undo"),
                            ("/compact", r"there is nothing to compact")]:
             self.type("C-l")
@@ -868,7 +869,7 @@ class Tmux(Chat):
         self.type("/branch what-if", "Enter")
         self.wait_for(r"on that branch")
         self.type("/branch", "Enter")
-        self.wait_for(r"^\* what-if$")
+        self.wait_for(r"^  default  4 messages: two\n(.*\n)*\* what-if  4 messages: three$")
         self.type("/undo", "Enter")
         self.wait_for(r"Msgs: 2")
 
@@ -905,7 +906,15 @@ class Tmux(Chat):
         said = [block["text"] for message in mock.asked()[0]["messages"] for block in message["content"]]
         self.assertEqual(said, ["two\nrows", "two\nrows", "three"])
         self.assertRegex(self.phi("sessions", **more)[0],
-                         r"\A\d{8}-\d{6}-\d+\.jsonl  one\n\d{8}-\d{6}-\d+\.jsonl  two rows\n\Z")
+                         r"\A  \d{4}-\d\d-\d\d \d\d:\d\d  \d{8}-\d{6}-\d+  one\n"
+                         r"\* \d{4}-\d\d-\d\d \d\d:\d\d  \d{8}-\d{6}-\d+  two rows\n\Z")
+        name = self.phi("sessions", **more)[0].split()[2]
+        for given in (name, name + ".jsonl"):  # that conversation, and no new file
+            mock.asked()
+            self.assertEqual(self.phi("--session", given, "again", scenario="echo", **more), ("again\n", "", 0))
+            self.assertIn('"one"', json.dumps(mock.asked()[0]["messages"]))
+        self.assertRegex(self.phi("sessions", **more)[0], r"  two rows\n\* .*" + name + r"  one\n\Z")
+        self.assertEqual(self.files(), ["state"])
         for folder, _, files in os.walk(state):
             self.assertEqual(os.stat(folder).st_mode & 0o077, 0, folder)
             for name in files:

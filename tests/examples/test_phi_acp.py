@@ -459,7 +459,7 @@ class Client(Folder):
         self.assertEqual(self.talk("echo", brief, resume), "Read it.And now?")
         out = subprocess.run([test_phi.PHI, "sessions"], cwd=self.folder, env=self.environment("echo"), check=False,
                              capture_output=True, text=True, timeout=LONGEST).stdout
-        self.assertIn(session + ".jsonl  Read it.", out)
+        self.assertIn(session + "  Read it.", out)
 
     def test_a_conversation_that_is_used_again_is_listed_once_and_first(self):
         async def steps(connection):

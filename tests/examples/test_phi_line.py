@@ -306,6 +306,7 @@ class Line(test_phi.Tmux):
             self.assertEqual(said[:3], [("user", "count"), ("assistant", text), ("user", "go on")])
         self.leave()
         self.begin("echo", "--continue")
+        self.assertEqual(self.wait_for("Ready").count("(stopped)"), 3)
         self.line("and now", r"^Agent \(.*: and now$")
         self.assertEqual([m["role"] for m in asked()[0]["messages"]],
                          ["user", "assistant", "user", "assistant", "user", "assistant", "user"])
@@ -315,7 +316,7 @@ class Line(test_phi.Tmux):
         names = []
         for words in ("first of all", "second of all"):
             self.phi(words, scenario="echo", **state)
-            names.append(self.phi("sessions", **state)[0].split("\n")[-2].split("  ")[0])
+            names.append(self.phi("sessions", **state)[0].split("\n")[-2].split("  ")[1] + ".jsonl")
         index = [os.path.join(folder, "index") for folder, _, files in os.walk(state["XDG_STATE_HOME"]) if "index" in files]
         older = os.path.join(os.path.dirname(index[0]), names[0])
         self.phi("--continue", "x", scenario="echo", **state)  # the second
@@ -328,8 +329,15 @@ class Line(test_phi.Tmux):
         asked()
         self.phi("--continue", "and", scenario="echo", **state)
         self.assertIn("first of all", json.dumps(asked()[0]["messages"]))
-        self.assertEqual(self.phi("sessions", **state)[0],
-                         "%s  second of all\n%s  first of all\n" % (names[1], names[0]))
+        self.assertRegex(self.phi("sessions", **state)[0],
+                         r"\A  .*  %s  second of all\n\* .*  %s  first of all\n\Z" % (names[1][:-6], names[0][:-6]))
+
+    def test_a_long_conversation_that_is_continued_says_how_much_is_not_shown(self):
+        for i in range(11):
+            self.phi("word %d" % i, "--session", os.path.join(self.folder, "s.jsonl"), scenario="echo")
+        self.begin("echo", "--session", os.path.join(self.folder, "s.jsonl"), size=(80, 80))
+        screen = self.wait_for("^Agent: word 10$")
+        self.assertRegex(screen, r"(?m)^\.\.\. 2 earlier messages\n+You: word 1$")
 
     def test_undo_after_a_restart_knows_a_fresh_lane_from_before(self):
         self.begin("echo", "--session", "s.jsonl")

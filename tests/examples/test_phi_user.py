@@ -147,9 +147,9 @@ class Always(Mine):
         self.assertEqual(self.files(), ["one.txt"])
         said, code = self.chat("echo", "/permissions")
         self.assertEqual(code, 0)
-        self.assertIn("1. bash touch *", said)
+        self.assertRegex(said, r"1\. bash touch \*.*\n\d+ rules \(/permissions rules shows them\)\n")
         said, code = self.chat("echo", "/permissions forget 2", "/permissions forget x", "/permissions forget 1",
-                               "/permissions")
+                               "/permissions rules")
         self.assertIn("! nothing was taken back", said)
         self.assertIn("! /permissions forget wants a number", said)
         self.assertIn("(taken back)", said)

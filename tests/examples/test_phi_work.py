@@ -36,6 +36,8 @@ SCENARIOS = {
                 {"blocks": [text("Done.")]}],
     "fails": [{"blocks": [call("read_file", path="nothing.txt")]}, {"blocks": [text("Done.")]}],
     "huge": [{"blocks": [call("bash", command="yes 1234567 | head -n 20000; echo end")]}, {"blocks": [text("Done.")]}],
+    "failing": [{"blocks": [call("bash", command="seq 1 30; echo; echo; echo the cause; exit 3")]},
+                {"blocks": [call("bash", command="for i in 1 2 3 4 5 6 7; do echo; echo $i; done")]}, {"blocks": [text("Done.")]}],
     "edit": [{"blocks": [call("edit_file", path="notes.txt", old_text="line 7\nline 8\n", new_text="line seven\n")]},
              {"blocks": [text("Done.")]}],
     "edits": [{"blocks": [call("edit_file", path="notes.txt", old_text="line 7\nline 8\n", new_text="line seven\n")]},
@@ -126,6 +128,20 @@ class Work(test_phi.Tmux):
         self.wait_for(r"^    .*line 40$")
         self.type("C-o", "C-o", "C-o")
         self.wait_for(r"^\(no other output is kept\)$")
+
+    def test_a_command_that_failed_shows_its_last_rows_and_no_blank_row_counts(self):
+        self.chat("failing", "--session", "s.jsonl")
+        screen = self.wait_for("^Done\\.")
+        self.assertRegex(screen, r"(?m)failed, exit code 3\)\n    \.\.\. 27 rows \(Ctrl\+O shows them\)\n    28\n    29\n    30\n"
+                                 r"    the cause\n")
+        self.assertRegex(screen, r"(?m)^    1\n    2\n    3\n    4\n    \.\.\. 3 rows \(Ctrl\+O shows them\)\nDone")
+        self.type("C-o", "C-o")
+        self.wait_for(r"^    30\n\s*\n\s*\n    the cause$")
+        self.type("Escape")
+        self.wait_for("code 0")
+        self.tmux("kill-server")
+        self.start("echo-it", "--session", "s.jsonl")  # the lines of the calls come back, too
+        self.wait_for(r"^You: go\n\* bash seq 1 30; .* \(failed, exit code 3\)\n\* bash for .* \(ok\)\n+Agent: Done\.")
 
     def test_a_call_that_failed_says_why_in_its_line_alone(self):
         self.chat("fails", file=None, size=(120, 24))
