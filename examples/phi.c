@@ -401,13 +401,14 @@ static void submit(app *a, const char *words) {
     size_t count = a->attached.count, total = a->attached.total;
     phi_status status;
     if (words[strspn(words, " \n")] == '\0') return;
+    if (!steers) steer_back(a);
     if (prompt_waits(a) || (!steers && !prompt_attach(a, words))) {
         line_set(&a->line, words);
         return;
     }
     prompt_asked(a, words);
     if (!steers) back_keep_stopped(a);
-    status = steers ? phi_steer(a->agent, words) : attach_send(&a->attached, a->agent, words);
+    status = steers ? steer_send(a, words) : attach_send(&a->attached, a->agent, words);
     if (status != PHI_OK && !steers) attach_cut(&a->attached, count, total); /* not sent */
     say_you(a, phi_str_of(words));
     if (status != PHI_OK)
@@ -502,6 +503,7 @@ static int chat(app *a) {
     todo_read(&a->todo, phi_agent_thread(a->agent));
     while (!a->quit && !keys_signal && !a->screen.gone) {
         show_events(a);
+        steer_back(a);
         if (a->stopped) back_keep_stopped(a);
         (void)ask_next(a);
         if (keys_stopped) keys_suspend();

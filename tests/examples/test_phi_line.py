@@ -54,6 +54,23 @@ class Line(test_phi.Tmux):
         self.assertEqual(len(found), 1)
         return found[0]
 
+    # ---- lines for a run ----
+
+    def test_a_line_that_a_stopped_run_has_not_read_comes_back_and_is_not_sent_after_the_next_prompt(self):
+        self.begin("steer", "--yes")
+        self.line("first", r"bash echo three")
+        for words in ["unread one", "unread two"]:
+            self.line(words, "^You: " + words)
+        self.type("-l", "typed")
+        self.type("Escape")
+        self.wait_for(r"\(stopped\)\n(.*\n)*.*has not read(.*\n)+> unread one\n  unread two\n  typed\n")
+        self.type("C-r", "C-u")
+        self.wait_for("Msgs: 0")
+        asked()
+        self.line("second", r"^You: second\n(.*\n)*.*bash echo three")
+        requests = [m["content"][0]["text"] for m in asked()[0]["messages"]]
+        self.assertEqual(requests, ["second"])
+
     # ---- the shell ----
 
     def test_a_line_after_an_exclamation_mark_runs_in_the_shell_and_goes_with_the_next_prompt(self):
