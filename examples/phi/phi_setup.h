@@ -89,8 +89,8 @@ static inline int load_config(app *a) {
     a->config = NULL;
     if (wrong > 0) return UNUSABLE;
     if (has) a->config = own_load_both(&a->own, a->o.config, found, &a->arena);
-    if (has && own_fits(a->config)) return 0;
-    if (has)
+    if (a->config != NULL && own_fits(a->config)) return 0;
+    if (a->config != NULL)
         note(a, STYLE_DIM, "phi: your own configuration does not fit this one, and is left out");
     phi_config_free(a->config);
     a->config = commands_load(a->o.config, found);
