@@ -107,6 +107,23 @@ class Own(Mine):
         self.assertEqual((out, code), (test_phi.HELLO, 0))
         self.assertIn("config.toml is not used: others can write it", err)
 
+    def test_a_named_file_that_cannot_be_read_is_not_replaced_by_it(self):
+        self.mine("[provider]\n" + self.provider("s/echo"))
+        os.mkdir(os.path.join(self.folder, "folder.toml"))
+        names = ["none.toml", "folder.toml"]
+        if hasattr(os, "mkfifo"):
+            os.mkfifo(os.path.join(self.folder, "pipe.toml"))
+            names.append("pipe.toml")
+        for name in names:
+            with self.subTest(name=name):
+                out, err, code = self.ask("-c", name, "x")
+                self.assertEqual((out, code), ("", 2))
+                self.assertIn(name, err)
+                self.assertNotIn("does not fit", err)
+                said, _, code = self.ask("doctor", "-c", name)
+                self.assertNotRegex(said, r"(?m)^ok +.*" + name)
+                self.assertEqual(code, 1)
+
     def test_its_faults_are_named_in_its_own_lines(self):
         self.mine("[provider]\nmodel = 7\n")
         self.write("a.toml", "[agent]\n")
