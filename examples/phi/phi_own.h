@@ -14,7 +14,8 @@ enum { OWN_BYTES = 4 << 20 };
 typedef struct own {
     text path, file;
     text merged; /* the project's file with the tables that it lacks */
-    bool unsafe; /* there is a file, and others can write it, or it cannot be read */
+    bool
+        unsafe; /* there is a file, and it is a link, or others can write it, or it cannot be read */
 } own;
 
 /* Reads it. False: there is none, or it is not safe. */
@@ -111,9 +112,9 @@ static inline phi_config *own_load_both(own *o, const char *path, trust *found, 
     own_format format = own_format_of(path);
     phi_arena_mark mark = phi_arena_save(arena);
     phi_json *mine, *theirs, *rest = NULL;
-    bool good = found != NULL
-                    ? text_add(&o->merged, found->file.at, found->file.len)
-                    : places_is_file(path, false) && places_read(path, false, OWN_BYTES, &o->merged);
+    bool good = found != NULL ? text_add(&o->merged, found->file.at, found->file.len)
+                              : places_is_file(path, false) &&
+                                    places_read(path, false, OWN_BYTES, &o->merged);
     if (!good) return NULL; /* an empty text would be a configuration, too */
     mine = own_parse(arena, OWN_TOML, &o->file);
     theirs = own_parse(arena, format, &o->merged);

@@ -70,7 +70,8 @@ static inline int load_config(app *a) {
     bool has = own_open(&a->own);
     size_t wrong;
     if (a->own.unsafe)
-        note(a, STYLE_BAD, "phi: %s is not used: others can write it, or it cannot be read",
+        note(a, STYLE_BAD,
+             "phi: %s is not used: it is a link, or others can write it, or it cannot be read",
              a->own.path.at);
     if (has && found != NULL && found->unknown_address) {
         note(a, STYLE_DIM,
