@@ -534,8 +534,10 @@ static int plain_chat(app *a) {
     char words[4096];
     size_t count, total;
     int got;
+    bool early; /* the line was there before the prompt */
     note(a, STYLE_PLAIN, "phi " PHI_VERSION " (%s)", a->why);
     for (;;) {
+        early = a->typed.len > 0 || typed_waits(0);
         screen_say(&a->screen, STYLE_PLAIN, "> ");
         while ((got = typed_line(&a->typed, words, sizeof words)) == 0 && !keys_signal)
             (void)phi_step(a->rt, LOOK_MS);
@@ -543,7 +545,10 @@ static int plain_chat(app *a) {
         a->o.question.len = 0;
         text_say(&a->o.question, words);
         count = a->attached.count, total = a->attached.total;
-        if (prompt_shell(a, words))
+        if (words[0] == '!' && (early || a->typed.len > 0 || typed_waits(LOOK_MS)))
+            note(a, STYLE_BAD,
+                 "! not run: it came with other lines, as in a paste (type it again)");
+        else if (prompt_shell(a, words))
             (void)run_out(a);
         else if (words[0] != '\0' && !slash_line(a, words) && prompt_attach(a, words) &&
                  one_question(a) == UNUSABLE)

@@ -520,6 +520,18 @@ class Client(Folder):
         self.assertEqual(self.one("hello")[1], "end_turn")
         self.assertIn("parrot", json.dumps(test_phi.mock.asked()))
 
+    def test_the_name_of_a_directory_has_no_control_characters_on_stderr(self):
+        place = os.path.join(self.folder, "\x1b[2Jx")
+        os.mkdir(place)
+        self.write("\x1b[2Jx/phi.toml", "")
+
+        async def steps(connection):
+            await self.begin(connection)
+            await connection.new_session(cwd=place, mcp_servers=[])
+        self.talk("hello", Editor(), steps)
+        self.assertIn("<U+001B>[2Jx/phi.toml is not used", self.stderr)
+        self.assertNotIn("\x1b", self.stderr)
+
     def test_the_rules_of_a_file_ask_and_a_sub_agents_calls_are_asked_about(self):
         model = 'model = "claude-haiku-4-5"\napi_key = "k"\napi = "anthropic_messages"\nbase_url = "${SERVER}/s/%s"\n'
         self.write("agent.toml", "[provider]\n" + model % "caller" + '[[provider.instances]]\nid = "scout"\n' +

@@ -403,6 +403,17 @@ class Dumb(test_phi.Pty):
         self.assertEqual(self.left()[0], 0)
         self.assertNotIn(b"\033", self.said)
 
+    def test_a_pasted_line_does_not_run_there(self):
+        self.start("echo", TERM="dumb")
+        self.wait_for("> ")
+        self.type("!touch first\nhello\n!touch last\n")
+        for _ in range(2):
+            self.wait_for("! not run: ")
+            self.said = self.said.partition(b"! not run: ")[2]
+        self.type("/quit\n")
+        self.assertEqual(self.left()[0], 0)
+        self.assertEqual(self.files(), [])
+
 
 for name in [n for n in dir(test_phi.Pty) if n.startswith("test_")]:
     setattr(Dumb, name, None)
