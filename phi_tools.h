@@ -57,7 +57,7 @@
 #if PHI__PUB_BASE_BASE != 0xf10f89a3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0xb5f598b8
+#if PHI__PUB_PHI_2 != 0x522c9dce
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x678db51e
@@ -299,11 +299,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x56cb87b4
+#if PHI__PUB_PHI_TOOLS_1 != 0x62ddaa1c
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x56cb87b4
+#define PHI__PUB_PHI_TOOLS_1 0x62ddaa1c
 
 #ifdef __cplusplus
 extern "C" {
@@ -342,22 +342,23 @@ typedef struct phi_lines_desc {
 } phi_lines_desc;
 
 /* Begins to read. desc NULL: all defaults. NULL: a descriptor is not open, both are the same, or
-   there is no memory; phi_last_error says which. */
+   there is no memory; phi_last_error says which. Also NULL if rt is NULL. */
 PHI_API phi_lines *phi_lines_open(phi_runtime *rt, const phi_lines_desc *desc);
 
 /* Takes the next line, without its end ("\n" or "\r\n"). PHI_OK: *line is valid until the next
    call. PHI_BUSY: there is none yet; call phi_step. PHI_TOO_BIG: a line longer than max_line_bytes
-   was skipped. PHI_NO_MEMORY: a line was skipped for that reason. PHI_STALE: no line will follow,
-   because the input has ended, or because nobody reads the output any more. A last line without an
-   end counts as a line. */
+   was skipped. PHI_NO_MEMORY: one or more lines were skipped for that reason. PHI_STALE: no line
+   will follow, because the input has ended or cannot be read, because nobody reads the output any
+   more, or because lines is NULL. A last line without an end counts as a line. */
 PHI_API phi_status phi_lines_next(phi_lines *lines, phi_str *line);
 
 /* Queues a copy of a text and a line break after it; the text should have no line break. PHI_FULL:
    max_queue_bytes would be exceeded. PHI_STALE: nobody reads the output any more. PHI_NO_MEMORY.
-   After any of these nothing was queued. */
+   PHI_BAD_ARG: lines is NULL. After any of these nothing was queued. */
 PHI_API phi_status phi_lines_write(phi_lines *lines, phi_str text);
 
-PHI_API size_t phi_lines_waiting(const phi_lines *lines); /* queued bytes; 0 if nobody reads */
+/* Returns the number of queued bytes; 0 if nobody reads, or lines is NULL. */
+PHI_API size_t phi_lines_waiting(const phi_lines *lines);
 
 /* Drops the queued bytes. The descriptors stay open. NULL is harmless. */
 PHI_API void phi_lines_free(phi_lines *lines);
@@ -394,8 +395,8 @@ typedef struct phi_mock {
     const phi_model_request *requests;
     size_t request_count;
     size_t answers_left; /* answers left in the script */
-    /* May be set: only the newest requests are kept, so many of them (default: all). Then
-       requests[0] is the oldest one that is left, and a model call moves them. */
+    /* May be set: the mock keeps at most this many of the newest requests (default: all). Then
+       requests[0] is the oldest of them, and a model call moves them. */
     size_t max_requests;
     size_t requests_freed; /* older requests that max_requests has freed */
     /* May be set: delay of all answers that are added later, by the runtime's clock (default 0). */
@@ -2198,9 +2199,10 @@ typedef struct phi_toolset {
 } phi_toolset;
 
 /* Fills `set` with the tools bash, read_file, write_file, edit_file, list_files and search. desc is
-   copied; NULL means defaults. Allocates nothing. PHI_BAD_ARG: set is NULL. PHI_NOT_FOUND: there is
-   no directory `workspace`; the set is filled all the same, and its tools work once the directory
-   is there. With PHI_NO_FILES phi does not look. */
+   copied; NULL means defaults. Allocates nothing. Asks the disk for the workspace, and so may block
+   on a slow one. PHI_BAD_ARG: set is NULL. PHI_NOT_FOUND: there is no directory `workspace`. The
+   set has its tools also then, and they work once the directory is there. With PHI_NO_FILES phi
+   does not look. */
 PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
 
 /* ---- src/permissions/permissions.h ---- */
@@ -3122,8 +3124,8 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
    always the same. The source is valid until phi_mcp_free, which fails while agents have the tools.
    The list is empty before the server is ready. During a restart, the last list stays. */
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp);
-/* Returns the connection whose tools a source has. NULL: the source is not of phi_mcp_tools. So a
-   host finds the connections that a configuration has made for an agent. */
+/* Returns the connection whose tools a source has. NULL: phi_mcp_tools did not return this source.
+   So a host finds the connections that a configuration has made for an agent. */
 PHI_API phi_mcp *phi_mcp_of_source(const phi_tool_source *source);
 
 /* A tool for a host to show. Strings are terminated. */
@@ -7796,11 +7798,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0xc30c3cd4
+#if PHI__IMP_SYSTEM != 0xafe78dc7
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0xc30c3cd4
+#define PHI__IMP_SYSTEM 0xafe78dc7
 
 /* ---- src/system/channel_in.h ---- */
 
@@ -7876,9 +7878,9 @@ typedef struct phi__channel_desc {
     /* Called when half of the queue is free, after a write whose bytes were not all queued. May be
        NULL. */
     void (*room)(void *ctx);
-    /* Called once; `input` is not called after it. PHI_OK: in_fd has ended; queued bytes are still
-       sent. PHI_IO: in_fd cannot be read, or out_fd has no reader. If out_fd has no reader, later
-       writes are refused. `message` is borrowed until the callback returns. */
+    /* Called once; `input` is not called after it. PHI_OK: in_fd has ended. PHI_IO: in_fd cannot be
+       read. After both, queued bytes are still sent. PHI_STALE: out_fd has no reader; later writes
+       are refused. `message` is borrowed until the callback returns. */
     void (*ended)(void *ctx, phi_status status, const char *message);
     void *ctx;
 } phi__channel_desc;
@@ -7893,6 +7895,9 @@ PHI__FN void phi__channel_resume(phi__channel *channel);
    status reports it. PHI_NO_MEMORY: no byte was queued. */
 PHI__FN phi_status phi__channel_write(phi__channel *channel, const char *bytes, size_t len,
                                       size_t *taken);
+/* Takes the memory for writes of `len` bytes in all before the next phi_step. False: there is none,
+   and the queue is unchanged. */
+PHI__FN bool phi__channel_reserve(phi__channel *channel, size_t len);
 PHI__FN size_t phi__channel_waiting(const phi__channel *channel); /* queued bytes */
 PHI__FN void phi__channel_free(phi__channel *channel);            /* NULL is harmless */
 #endif
@@ -8404,7 +8409,7 @@ static bool phi__channel_write_on(phi__channel *c) {
         c->broken = true;
         c->wants_room = false;
         phi__outgoing_free(&c->out);
-        return phi__channel_over(c, PHI_IO, error);
+        return phi__channel_over(c, PHI_STALE, error);
     }
     if (!c->wants_room || phi__channel_waiting(c) > c->desc.max_out_bytes / 2) return true;
     c->wants_room = false;
@@ -8483,6 +8488,13 @@ PHI__FN phi_status phi__channel_write(phi__channel *channel, const char *bytes, 
     if (*taken < len) c->wants_room = true;
     phi__channel_watch(c);
     return PHI_OK;
+}
+
+PHI__FN bool phi__channel_reserve(phi__channel *channel, size_t len) {
+    phi__buf *bytes = &channel->out.bytes;
+    bool taken = phi__buf_reserve(bytes, len) != NULL;
+    bytes->failed = false; /* the bytes queued before are intact */
+    return taken;
 }
 
 PHI__FN size_t phi__channel_waiting(const phi__channel *channel) {
@@ -9831,11 +9843,11 @@ struct phi_lines {
     phi_runtime *rt;
     phi__channel *channel;
     size_t max_line_bytes, max_queue_bytes;
-    phi__buf in;     /* bytes that were read */
-    size_t taken;    /* bytes of `in` that the host has taken */
-    size_t scanned;  /* bytes of `in` that were searched for the end of a line */
-    phi_status skip; /* why the rest of the present line is skipped; PHI_OK: it is not */
-    bool ended, unread;
+    phi__buf in;        /* bytes that were read */
+    size_t taken;       /* bytes of `in` that the host has taken */
+    size_t scanned;     /* bytes of `in` that were searched for the end of a line */
+    phi_status skip;    /* why the rest of the present line is skipped; PHI_OK: it is not */
+    bool ended, unread; /* the input has ended; nobody reads the output */
 };
 
 /* True if a whole line waits for the host. *end is set to its end. */
@@ -9886,17 +9898,24 @@ static void phi__lines_ended(void *ctx, phi_status status, const char *message) 
     phi_lines *lines = (phi_lines *)ctx;
     (void)message;
     lines->ended = true;
-    lines->unread = lines->unread || status != PHI_OK;
+    lines->unread = status == PHI_STALE;
 }
 
 /* ---- public ---- */
 
 PHI_API phi_lines *phi_lines_open(phi_runtime *rt, const phi_lines_desc *desc) {
-    phi_lines *lines = (phi_lines *)phi__alloc(&rt->memory, sizeof *lines);
     phi__channel_desc with = PHI_ZERO;
     phi_lines_desc from = PHI_ZERO;
     phi_status status = PHI_NO_MEMORY;
+    if (rt == NULL) return NULL;
     if (desc != NULL) from = *desc;
+    if (from.out_fd == 0) from.out_fd = 1;
+    if (from.in_fd == from.out_fd) {
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_lines_open: in_fd and out_fd are both %d",
+                         from.in_fd);
+        return NULL;
+    }
+    phi_lines *lines = (phi_lines *)phi__alloc(&rt->memory, sizeof *lines);
     if (lines != NULL) {
         lines->rt = rt;
         lines->max_line_bytes = from.max_line_bytes;
@@ -9913,18 +9932,24 @@ PHI_API phi_lines *phi_lines_open(phi_runtime *rt, const phi_lines_desc *desc) {
         status = phi__channel_new(rt->io, &with, &lines->channel);
     }
     if (status == PHI_OK) return lines;
-    (void)phi__error(rt, status, "phi_lines_open: %s", phi_status_text(status));
+    if (status == PHI_BAD_ARG)
+        (void)phi__error(rt, status, "phi_lines_open: in_fd %d or out_fd %d is not open",
+                         from.in_fd, from.out_fd);
+    else
+        (void)phi__error(rt, status, "phi_lines_open: out of memory");
     phi__free(&rt->memory, lines, sizeof *lines);
     return NULL;
 }
 
-/* Takes the bytes up to `end`, and `more` after them. */
+/* Takes the bytes up to `end`, and `more` after them. *line is empty. */
 static phi_status phi__lines_take(phi_lines *lines, size_t end, size_t more, phi_str *line) {
     phi_status status = lines->skip;
-    *line = phi__str(lines->in.at + lines->taken, end - lines->taken);
+    if (status == PHI_OK) *line = phi__str(lines->in.at + lines->taken, end - lines->taken);
     if (line->len > 0 && line->at[line->len - 1] == '\r') line->len--;
-    if (status == PHI_OK && line->len > lines->max_line_bytes) status = PHI_TOO_BIG;
-    if (status != PHI_OK) *line = phi__str(NULL, 0);
+    if (line->len > lines->max_line_bytes) {
+        *line = phi__str(NULL, 0);
+        status = PHI_TOO_BIG;
+    }
     lines->taken = lines->scanned = end + more;
     lines->skip = PHI_OK;
     return status;
@@ -9933,7 +9958,7 @@ static phi_status phi__lines_take(phi_lines *lines, size_t end, size_t more, phi
 PHI_API phi_status phi_lines_next(phi_lines *lines, phi_str *line) {
     size_t end;
     *line = phi__str(NULL, 0);
-    if (lines->unread) return PHI_STALE;
+    if (lines == NULL || lines->unread) return PHI_STALE;
     if (phi__lines_find(lines, &end)) return phi__lines_take(lines, end, 1, line);
     if (lines->ended && (lines->skip != PHI_OK || end > lines->taken))
         return phi__lines_take(lines, end, 0, line);
@@ -9947,19 +9972,18 @@ PHI_API phi_status phi_lines_next(phi_lines *lines, phi_str *line) {
 }
 
 PHI_API phi_status phi_lines_write(phi_lines *lines, phi_str text) {
-    size_t taken, waiting = phi__channel_waiting(lines->channel), most = lines->max_queue_bytes;
+    if (lines == NULL) return PHI_BAD_ARG;
     if (lines->unread) return PHI_STALE;
+    size_t taken, waiting = phi__channel_waiting(lines->channel), most = lines->max_queue_bytes;
     if (waiting >= most || text.len >= most - waiting) return PHI_FULL;
+    /* A line without its end would become a part of the next line. */
+    if (!phi__channel_reserve(lines->channel, text.len + 1)) return PHI_NO_MEMORY;
     phi_status status = phi__channel_write(lines->channel, text.at, text.len, &taken);
-    if (status != PHI_OK) return status;
-    status = phi__channel_write(lines->channel, "\n", 1, &taken);
-    /* A line without its end would become a part of the next line, so nothing more is written. */
-    if (status != PHI_OK) lines->unread = true;
-    return status;
+    return status == PHI_OK ? phi__channel_write(lines->channel, "\n", 1, &taken) : status;
 }
 
 PHI_API size_t phi_lines_waiting(const phi_lines *lines) {
-    return lines->unread ? 0 : phi__channel_waiting(lines->channel);
+    return lines == NULL || lines->unread ? 0 : phi__channel_waiting(lines->channel);
 }
 
 PHI_API void phi_lines_free(phi_lines *lines) {
@@ -47766,11 +47790,11 @@ PHI__FN int phi__socket_accept(phi__fd listening, phi__fd *out) {
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x9b38a52f
+#if PHI__IMP_MCP != 0x3be1206e
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x9b38a52f
+#define PHI__IMP_MCP 0x3be1206e
 
 /* ---- src/mcp/mcp_in.h ---- */
 
@@ -49575,7 +49599,7 @@ PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp) {
     info.state = phi__life_state(mcp);
     info.message = mcp->life.error;
     info.name = mcp->agreed.name;
-    if (mcp->desc.name != NULL)
+    if (mcp->desc.name != NULL && mcp->desc.name[0] != '\0')
         info.label = mcp->desc.name;
     else if (info.name.len > 0)
         info.label = info.name.at;
@@ -61769,7 +61793,8 @@ PHI__FN bool phi__mcp_modern(const phi_mcp *mcp) {
 }
 
 PHI__FN phi_str phi__mcp_name(const phi_mcp *mcp) {
-    if (mcp->desc.name != NULL) return phi_str_of(mcp->desc.name);
+    phi_str given = phi_str_of(mcp->desc.name);
+    if (given.len > 0) return given;
     if (mcp->agreed.name.len > 0) return mcp->agreed.name;
     return phi_str_of(mcp->desc.url != NULL ? mcp->desc.url : mcp->desc.argv[0]);
 }

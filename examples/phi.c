@@ -401,13 +401,14 @@ static void submit(app *a, const char *words) {
     size_t count = a->attached.count, total = a->attached.total;
     phi_status status;
     if (words[strspn(words, " \n")] == '\0') return;
+    if (!steers) steer_back(a);
     if (prompt_waits(a) || (!steers && !prompt_attach(a, words))) {
         line_set(&a->line, words);
         return;
     }
     prompt_asked(a, words);
     if (!steers) back_keep_stopped(a);
-    status = steers ? phi_steer(a->agent, words) : attach_send(&a->attached, a->agent, words);
+    status = steers ? steer_send(a, words) : attach_send(&a->attached, a->agent, words);
     if (status != PHI_OK && !steers) attach_cut(&a->attached, count, total); /* not sent */
     say_you(a, phi_str_of(words));
     if (status != PHI_OK)
@@ -495,6 +496,7 @@ static int chat(app *a) {
     prompt_open(a);
     while (!a->quit && !keys_signal && !a->screen.gone) {
         show_events(a);
+        steer_back(a);
         if (a->stopped) back_keep_stopped(a);
         (void)ask_next(a);
         if (keys_stopped) keys_suspend();
@@ -525,8 +527,10 @@ static int plain_chat(app *a) {
     char words[4096];
     size_t count, total;
     int got;
+    bool early; /* the line was there before the prompt */
     note(a, STYLE_PLAIN, "phi " PHI_VERSION " (%s)", a->why);
     for (;;) {
+        early = a->typed.len > 0 || typed_waits(0);
         screen_say(&a->screen, STYLE_PLAIN, "> ");
         while ((got = typed_line(&a->typed, words, sizeof words)) == 0 && !keys_signal)
             (void)phi_step(a->rt, LOOK_MS);
@@ -534,7 +538,10 @@ static int plain_chat(app *a) {
         a->o.question.len = 0;
         text_say(&a->o.question, words);
         count = a->attached.count, total = a->attached.total;
-        if (prompt_shell(a, words))
+        if (words[0] == '!' && (early || a->typed.len > 0 || typed_waits(LOOK_MS)))
+            note(a, STYLE_BAD,
+                 "! not run: it came with other lines, as in a paste (type it again)");
+        else if (prompt_shell(a, words))
             (void)run_out(a);
         else if (words[0] != '\0' && !slash_line(a, words) && prompt_attach(a, words) &&
                  one_question(a) == UNUSABLE)

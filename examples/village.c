@@ -163,8 +163,9 @@ static void say_to(villager *who, const char *text) {
         snprintf(who->heard, sizeof who->heard, "%s", text);
 }
 
-/* Lets the nearest villagers think who have heard something. */
+/* Lets the nearest villagers think who have heard something, if the purse has a call for each. */
 static void let_think(village *v) {
+    unsigned long spent = (unsigned long)phi_agent_get_info(v->purse).spending.requests;
     for (;;) {
         villager *next = NULL;
         int thinking = 0;
@@ -176,6 +177,7 @@ static void let_think(village *v) {
             if (next == NULL || distance < fabsf(next->x - v->player_x)) next = who;
         }
         if (next == NULL || thinking >= THINKERS) return;
+        if (spent + (unsigned long)thinking >= CALLS_AN_HOUR + v->filled) return;
         if (phi_prompt(next->mind, next->heard) != PHI_OK) return; /* the next frame tries again */
         next->heard[0] = '\0';
         snprintf(next->bubble, sizeof next->bubble, "...");
@@ -202,10 +204,11 @@ static void show(const phi_event *ev) {
         snprintf(who->bubble, sizeof who->bubble, "%.*s", PHI_ARG(ev->partial));
         break;
     case PHI_EV_RETRACT: snprintf(who->bubble, sizeof who->bubble, "..."); break;
-    case PHI_EV_ERROR:
-        snprintf(who->bubble, sizeof who->bubble, "(%.*s)", PHI_ARG(ev->text));
+    case PHI_EV_AGENT_END:
+        if (ev->status != PHI_OK) /* a failure, or a limit */
+            snprintf(who->bubble, sizeof who->bubble, "(%.*s)", PHI_ARG(ev->text));
+        printf("%s: %s\n", who->name, who->bubble);
         break;
-    case PHI_EV_AGENT_END: printf("%s: %s\n", who->name, who->bubble); break;
     default: break;
     }
 }

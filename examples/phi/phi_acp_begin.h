@@ -23,13 +23,16 @@ static inline bool acp_directory(acp_session *s, const char *cwd, char *here) {
 
 /* The phi.toml of the directory is used if a person has trusted it in a terminal. */
 static inline void acp_look_at_found(app *a) {
+    text place = {NULL, 0, 0};
     if (a->o.config != NULL || !places_is_file(a->config_path.at, false)) return;
     a->o.config = a->config_path.at;
     a->o.found = true;
     if (trust_open(&a->trust, a->o.config, &a->arena) && trust_kept(&a->trust, false)) return;
-    (void)fprintf(stderr, "phi: %s is not used: %s\n", a->config_path.at,
+    text_note(&place, text_str(&a->config_path));
+    (void)fprintf(stderr, "phi: %s is not used: %s\n", place.at,
                   a->trust.why != NULL ? a->trust.why
                                        : "nobody has trusted it (start phi there in a terminal)");
+    free(place.at);
     a->o.config = NULL;
     a->o.found = false;
 }

@@ -6,23 +6,20 @@
 
 enum { ACP_LISTED = 100 };
 
-/* A line of the index: "ID.jsonl", a tab, the first words. */
-static inline void acp_listed(acp_wire *w, phi_json *list, phi_str line, phi_str cwd) {
-    const char *tab = line.len > 0 ? (const char *)memchr(line.at, '\t', line.len) : NULL;
-    phi_str id = line, title = PHI_ZERO;
+/* A conversation by its file's name, "ID.jsonl". */
+static inline void acp_listed(acp_wire *w, phi_json *list, phi_str name, phi_str title,
+                              phi_str cwd) {
     phi_json *each;
-    if (tab == NULL || tab - line.at < 6) return;
-    id.len = (size_t)(tab - line.at) - 6;
-    if (!acp_is_id(id)) return;
-    title.at = tab + 1;
-    title.len = line.len - id.len - 7;
+    if (name.len < 6) return;
+    name.len -= 6;
+    if (!acp_is_id(name)) return;
     each = acp_add(w, list);
-    acp_str(w, each, "sessionId", id);
+    acp_str(w, each, "sessionId", name);
     acp_str(w, each, "cwd", cwd);
     if (title.len > 0) acp_str(w, each, "title", title);
 }
 
-/* session/list: the newest first. Without a directory, those of the one in which the editor has started phi. */
+/* session/list: the one that was used last comes first. Without a directory, those of the one in which the editor has started phi. */
 static inline void acp_list(acp *p, const acp_message *m) {
     acp_wire *w = &p->wire;
     phi_json *result = acp_object(w), *list = acp_in(w, result, "sessions", true);
@@ -30,20 +27,17 @@ static inline void acp_list(acp *p, const acp_message *m) {
     acp_session *s = (acp_session *)calloc(1, sizeof *s);
     char here[PLACES_PATH];
     text all = {NULL, 0, 0};
-    size_t from, n;
+    size_t lines[ACP_LISTED], n, i;
     if (cwd.len == 0 && places_here(here, sizeof here))
         cwd = phi_json_str(phi_json_new_str(&w->arena, phi_str_of(here)), "");
     if (s == NULL || strlen(cwd.at) != cwd.len || !acp_directory(s, cwd.at, here)) {
         acp_fail(w, m->id, ACP_PARAMS, "cwd is no absolute path of a directory");
     } else {
         if (sessions_open_in(&s->a.kept, here)) sessions_index(&s->a.kept, &all);
-        for (n = 0; all.len > 0 && n < ACP_LISTED; n++) {
-            phi_str line;
-            from = --all.len; /* the line break */
-            while (from > 0 && all.at[from - 1] != '\n') from--;
-            line.at = all.at + from, line.len = all.len - from;
-            acp_listed(w, list, line, cwd);
-            all.len = from;
+        n = sessions_used(&all, lines, ACP_LISTED);
+        for (i = 0; i < n; i++) {
+            phi_str name = sessions_name(&all, lines[i]);
+            acp_listed(w, list, name, sessions_words(&all, name), cwd);
         }
         acp_result(w, m->id, result);
     }

@@ -7,7 +7,10 @@
 #include "phi_diff.h"
 #include "phi_places.h"
 
-enum { CHANGE_BYTES = 1 << 20 }; /* of a file that is read */
+enum {
+    CHANGE_BYTES = 1 << 20,   /* of a file that is read */
+    CHANGE_COMPARED = 1 << 30 /* at most, to find what is replaced: some tenths of a second */
+};
 
 typedef struct change_call {
     phi_str tool, source, arguments;
@@ -27,12 +30,16 @@ static inline void change_lines(text *out, const char *mark, phi_str words) {
     }
 }
 
-/* Where the words are in the file, if they are there once; SIZE_MAX: they are not. */
+/* Where the words are in the file, if they are there once; SIZE_MAX: they are not, or it would take too long to look. */
 static inline size_t change_find(const text *file, phi_str words) {
-    size_t i, found = SIZE_MAX;
-    if (words.len == 0 || words.len > file->len) return SIZE_MAX;
-    for (i = 0; i + words.len <= file->len; i++) {
-        if (file->at[i] != words.at[0] || memcmp(file->at + i, words.at, words.len) != 0) continue;
+    size_t i, found = SIZE_MAX, n = words.len, left = CHANGE_COMPARED;
+    if (n == 0 || n > file->len) return SIZE_MAX;
+    for (i = 0; i + n <= file->len; i++) {
+        const char *at = file->at + i;
+        if (at[0] != words.at[0] || at[n - 1] != words.at[n - 1]) continue;
+        if (left < n) return SIZE_MAX;
+        left -= n;
+        if (memcmp(at, words.at, n) != 0) continue;
         if (found != SIZE_MAX) return SIZE_MAX;
         found = i;
     }

@@ -19,9 +19,12 @@ static inline void show_json_line(app *a, const phi_event *ev, phi_str json) {
     bool bad = ev->kind == PHI_EV_AGENT_END && ev->status != PHI_OK;
     if (bad) {
         json.len--; /* the closing brace */
-        (void)phi_json_write(&a->arena, phi_json_new_str(&a->arena, ev->text), 0, &reason);
-        text_print(&more, ",\"status\":%d,\"reason\":", (int)ev->status);
-        text_add(&more, reason.at, reason.len);
+        text_print(&more, ",\"status\":%d", (int)ev->status);
+        if (ev->text.len > 0) { /* an abort has none */
+            (void)phi_json_write(&a->arena, phi_json_new_str(&a->arena, ev->text), 0, &reason);
+            text_say(&more, ",\"reason\":");
+            text_add(&more, reason.at, reason.len);
+        }
         text_say(&more, "}");
     }
     show_line(a, json);

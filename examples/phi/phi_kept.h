@@ -13,7 +13,7 @@ enum { KEPT_TOLD = 32 };
 /* Zero to begin with; until kept_open nothing is kept. */
 typedef struct kept {
     char here[PLACES_PATH];
-    const phi_permissions *told[KEPT_TOLD]; /* have the rules already */
+    phi_permissions *told[KEPT_TOLD]; /* have the rules already */
     size_t told_count;
 } kept;
 
@@ -26,12 +26,6 @@ static inline void kept_open(kept *k, const char *directory) {
         k->here[0] = '\0';
     while (*c != '\0' && (unsigned char)*c >= 32) c++;
     if (*c != '\0') k->here[0] = '\0';
-}
-
-/* The whole file; empty if there is none, or if others can write it. */
-static inline void kept_read(text *place, text *all) {
-    if (!trust_place("allowed", place) || !places_read(place->at, true, TRUST_BYTES, all))
-        all->len = 0;
 }
 
 /* The next line from *at on, whole in *line. True: it is of this directory, and *json has its rules. */
@@ -66,9 +60,9 @@ static inline void kept_into(kept *k, phi_permissions *permissions, phi_arena *a
     for (i = 0; i < k->told_count; i++)
         if (k->told[i] == permissions) return;
     if (permissions == NULL || k->here[0] == '\0' || k->told_count == KEPT_TOLD) return;
-    if (phi_permissions_rules(permissions)->otherwise != PHI_PERMISSION_ASK) return;
     k->told[k->told_count++] = permissions;
-    kept_read(&place, &all);
+    if (phi_permissions_rules(permissions)->otherwise != PHI_PERMISSION_ASK) return;
+    (void)trust_read("allowed", &place, &all);
     while (at < all.len)
         if (kept_line(k, &all, &at, &line, &json) && kept_rules(json, arena, &rules))
             (void)phi_permissions_add(permissions, rules.rules, rules.count);
@@ -92,14 +86,14 @@ static inline bool kept_add(const kept *k, const phi_permission_rules *rules, ph
     phi_str json = PHI_ZERO, line, old;
     size_t at = 0;
     bool done = false;
-    if (k->here[0] != '\0' && kept_json(rules, arena, &json)) {
+    if (k->here[0] != '\0' && kept_json(rules, arena, &json) &&
+        trust_read("allowed", &place, &all)) {
         text_print(&added, "%s\t%.*s\n", k->here, PHI_ARG(json));
-        kept_read(&place, &all);
         while (at < all.len && !done)
             done = kept_line(k, &all, &at, &line, &old) && phi_str_equal(line, text_str(&added));
         if (!done && all.len > 0 && all.len < TRUST_BYTES && all.at[all.len - 1] == '\n') {
             done = places_append(place.at, &added); /* another phi may add one, too */
-        } else if (!done && all.len < TRUST_BYTES && place.len > 0) {
+        } else if (!done && all.len < TRUST_BYTES) {
             if (all.len > 0) text_say(&all, "\n"); /* its last line is torn */
             text_add(&all, added.at, added.len);
             done = places_write(place.at, &all);
@@ -119,7 +113,7 @@ static inline int kept_list(const kept *k, phi_arena *arena, text *out) {
     phi_str line, json;
     size_t at = 0, i;
     int count = 0;
-    kept_read(&place, &all);
+    (void)trust_read("allowed", &place, &all);
     while (at < all.len) {
         if (!kept_line(k, &all, &at, &line, &json) || !kept_rules(json, arena, &rules)) continue;
         row.len = 0;
@@ -163,16 +157,15 @@ static inline void kept_take(phi_permissions *permissions, const phi_permission_
     if (rules != NULL) (void)phi_permissions_set(permissions, &left);
 }
 
-/* Takes back the answer with that number, from 1, also from permissions (NULL: none). False: there is none, or the file
-   cannot be written. */
-static inline bool kept_forget(const kept *k, int number, phi_permissions *permissions,
-                               phi_arena *arena) {
+/* Takes back the answer with that number, from 1, also from the permissions that have its rules. False: there is none, or
+   the file cannot be written. */
+static inline bool kept_forget(const kept *k, int number, phi_arena *arena) {
     text place = {NULL, 0, 0}, all = {NULL, 0, 0}, left = {NULL, 0, 0};
     phi_permission_rules rules, gone = PHI_ZERO;
     phi_str line, json;
-    size_t at = 0;
+    size_t at = 0, i;
     bool done;
-    kept_read(&place, &all);
+    (void)trust_read("allowed", &place, &all);
     while (at < all.len) {
         bool mine = kept_line(k, &all, &at, &line, &json) && kept_rules(json, arena, &rules);
         if (mine && --number == 0)
@@ -182,7 +175,7 @@ static inline bool kept_forget(const kept *k, int number, phi_permissions *permi
     }
     if (left.at == NULL) text_say(&left, "");
     done = gone.count > 0 && places_write(place.at, &left);
-    if (done && permissions != NULL) kept_take(permissions, &gone, arena);
+    for (i = 0; done && i < k->told_count; i++) kept_take(k->told[i], &gone, arena);
     free(place.at);
     free(all.at);
     free(left.at);

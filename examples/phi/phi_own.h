@@ -14,7 +14,8 @@ enum { OWN_BYTES = 4 << 20 };
 typedef struct own {
     text path, file;
     text merged; /* the project's file with the tables that it lacks */
-    bool unsafe; /* there is a file, and others can write it, or it cannot be read */
+    bool
+        unsafe; /* there is a file, and it is a link, or others can write it, or it cannot be read */
 } own;
 
 /* Reads it. False: there is none, or it is not safe. */
@@ -106,22 +107,21 @@ static inline phi_json *own_rest(phi_arena *arena, phi_json *mine, const phi_jso
 }
 
 /* The project's configuration with the tables that only the user's file has. `found`: the project's file was found, and
-   shown; NULL: it was named. */
+   shown; NULL: it was named. NULL is returned if nothing can be added to it, or if it cannot be read. */
 static inline phi_config *own_load_both(own *o, const char *path, trust *found, phi_arena *arena) {
     own_format format = own_format_of(path);
     phi_arena_mark mark = phi_arena_save(arena);
     phi_json *mine, *theirs, *rest = NULL;
-    bool good;
-    if (found != NULL)
-        text_add(&o->merged, found->file.at, found->file.len);
-    else
-        (void)places_read(path, false, OWN_BYTES, &o->merged);
+    bool good = found != NULL ? text_add(&o->merged, found->file.at, found->file.len)
+                              : places_is_file(path, false) &&
+                                    places_read(path, false, OWN_BYTES, &o->merged);
+    if (!good) return NULL; /* an empty text would be a configuration, too */
     mine = own_parse(arena, OWN_TOML, &o->file);
     theirs = own_parse(arena, format, &o->merged);
     if (mine != NULL && theirs != NULL) rest = own_rest(arena, mine, theirs);
     good = rest != NULL && own_add(format, arena, rest, &o->merged);
     phi_arena_reset(arena, mark);
-    return good ? own_load_text(path, &o->merged, found) : commands_load(path, found);
+    return good ? own_load_text(path, &o->merged, found) : NULL;
 }
 
 /* False: the tables of both files together have a fault, such as a name that only a replaced table had. */

@@ -6,6 +6,7 @@
 #include "phi_back.h"
 #include "phi_history.h"
 #include "phi_slash.h"
+#include "phi_steer.h"
 
 enum { PROMPT_ASKED_BYTES = 4 << 20 }; /* beyond it no URL that is asked about counts as typed */
 

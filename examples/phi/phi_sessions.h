@@ -111,6 +111,32 @@ static inline bool sessions_newest(sessions *s) {
     return s->listed;
 }
 
+/* The newest line of each of the conversations that were used last, the last one first. Returns their number. */
+static inline size_t sessions_used(const text *all, size_t *lines, size_t most) {
+    size_t end, n = 0, i;
+    for (end = all->len; end > 0 && n < most; end = sessions_line(all, end)) {
+        size_t from = sessions_line(all, end);
+        phi_str name = sessions_name(all, from);
+        for (i = 0; i < n && !phi_str_equal(name, sessions_name(all, lines[i])); i++) {}
+        if (i == n) lines[n++] = from;
+    }
+    return n;
+}
+
+/* The first words of a conversation, from the first of its lines. */
+static inline phi_str sessions_words(const text *all, phi_str name) {
+    phi_str words = PHI_ZERO;
+    size_t i;
+    for (i = 0; i < all->len && words.at == NULL; i++) {
+        bool begins = i == 0 || all->at[i - 1] == '\n';
+        if (begins && phi_str_equal(name, sessions_name(all, i))) words.at = all->at + i + name.len;
+    }
+    if (words.at == NULL) return phi_str_of("");
+    if (*words.at == '\t') words.at++;
+    while (words.at + words.len < all->at + all->len && words.at[words.len] != '\n') words.len++;
+    return words;
+}
+
 /* The conversation of the index with that name, also without its ".jsonl". False: there is none. */
 static inline bool sessions_find(sessions *s, const char *wanted) {
     text all = {NULL, 0, 0}, file = {NULL, 0, 0};
@@ -146,23 +172,10 @@ static inline void sessions_list(const sessions *s, text *out) {
     text all = {NULL, 0, 0};
     sessions last = {s->directory, {NULL, 0, 0}, false};
     const char *newest = sessions_newest(&last) ? strrchr(last.path.at, '/') + 1 : "";
-    size_t shown[SESSIONS_SHOWN], end, n = 0, i;
+    size_t lines[SESSIONS_SHOWN], n;
     sessions_index(s, &all);
-    for (end = all.len; end > 0 && n < SESSIONS_SHOWN; end = sessions_line(&all, end)) {
-        size_t from = sessions_line(&all, end);
-        phi_str name = sessions_name(&all, from);
-        for (i = 0; i < n && !phi_str_equal(name, sessions_name(&all, shown[i])); i++) {}
-        if (i == n) shown[n++] = from;
-    }
-    while (n-- > 0) {
-        phi_str name = sessions_name(&all, shown[n]), words = PHI_ZERO;
-        for (i = 0; i < all.len && words.at == NULL; i++) { /* in the first of its lines */
-            bool begins = i == 0 || all.at[i - 1] == '\n';
-            if (begins && phi_str_equal(name, sessions_name(&all, i)))
-                words.at = all.at + i + name.len;
-        }
-        if (*words.at == '\t') words.at++;
-        while (words.at + words.len < all.at + all.len && words.at[words.len] != '\n') words.len++;
+    for (n = sessions_used(&all, lines, SESSIONS_SHOWN); n > 0; n--) {
+        phi_str name = sessions_name(&all, lines[n - 1]), words = sessions_words(&all, name);
         text_say(out, phi_str_is(name, newest) ? "* " : "  ");
         sessions_when(out, name);
         text_print(out, "  %.*s\n", PHI_ARG(words));

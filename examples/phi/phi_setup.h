@@ -70,7 +70,8 @@ static inline int load_config(app *a) {
     bool has = own_open(&a->own);
     size_t wrong;
     if (a->own.unsafe)
-        note(a, STYLE_BAD, "phi: %s is not used: others can write it, or it cannot be read",
+        note(a, STYLE_BAD,
+             "phi: %s is not used: it is a link, or others can write it, or it cannot be read",
              a->own.path.at);
     if (has && found != NULL && found->unknown_address) {
         note(a, STYLE_DIM,
@@ -89,8 +90,8 @@ static inline int load_config(app *a) {
     a->config = NULL;
     if (wrong > 0) return UNUSABLE;
     if (has) a->config = own_load_both(&a->own, a->o.config, found, &a->arena);
-    if (has && own_fits(a->config)) return 0;
-    if (has)
+    if (a->config != NULL && own_fits(a->config)) return 0;
+    if (a->config != NULL)
         note(a, STYLE_DIM, "phi: your own configuration does not fit this one, and is left out");
     phi_config_free(a->config);
     a->config = commands_load(a->o.config, found);

@@ -134,6 +134,15 @@ static inline void shell_keep(shell *s, phi_str result) {
     text_remove(&s->kept, 0, cut);
 }
 
+/* A stream was longer than what the tool keeps: its result says so. */
+static inline bool shell_cut(phi_str result) {
+    static const char words[] = "\n... (output truncated): ";
+    size_t n = sizeof words - 1, i;
+    for (i = 0; i + n <= result.len; i++)
+        if (memcmp(result.at + i, words, n) == 0) return true;
+    return false;
+}
+
 /* The line has ended: "(exit code 1, 12ms)". */
 static inline void shell_end(shell *s, const phi_event *ev, phi_arena *arena, text *out) {
     phi_str result = phi_message_text(ev->message, "\n", arena, NULL);
@@ -154,7 +163,10 @@ static inline void shell_end(shell *s, const phi_event *ev, phi_arena *arena, te
         if (code != 0) text_print(out, ", exit code %d", code);
     }
     text_print(out, ", %dms)", (int)(ev->timestamp_ms - s->began_ms));
-    if (s->said.len >= SHELL_STREAM_BYTES)
+    if (s->said.len < SHELL_STREAM_BYTES) return; /* nothing was cut */
+    if (ev->is_error)
+        text_say(out, " (it may have printed more)");
+    else if (shell_cut(result))
         text_say(out, " (the rest is not shown; the next prompt has its end)");
 }
 

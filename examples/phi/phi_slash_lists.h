@@ -67,8 +67,9 @@ static inline void slash_forget(app *a, const char *number) {
     long n = strtol(number, &end, 10);
     if (n < 1 || n > 100000 || *end != '\0')
         note(a, STYLE_BAD, "! /permissions forget wants a number of the list");
-    else if (kept_forget(&a->always, (int)n, apply_permissions(a), &a->arena))
-        note(a, STYLE_DIM, "(taken back)");
+    else if (kept_forget(&a->always, (int)n, &a->arena))
+        note(a, STYLE_DIM,
+             a->acp ? "(taken back; other sessions keep it until they end)" : "(taken back)");
     else
         note(a, STYLE_BAD, "! nothing was taken back: /permissions lists what is kept");
 }

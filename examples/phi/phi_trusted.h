@@ -27,7 +27,7 @@ typedef struct trust {
     size_t refused_count;
 } trust;
 
-/* Whether a value is the key of a model: that of an environment, a request or an OpenAPI document is none. */
+/* True if a value is the key of a model: that of an environment, a request or an OpenAPI document is none. */
 static inline bool trust_takes_key(const char *place) {
     static const char *const tables[] = {"provider.", "provider.instances[",
                                          "sub_agents.instances["};
@@ -81,23 +81,31 @@ static inline bool trust_place(const char *name, text *out) {
     return true;
 }
 
-/* Whether its path and hash are kept; with `keeps`: writes them, instead of an older hash of that path. */
+/* Reads phi/NAME; there may be none. False: there is one that cannot be read, or that others can write, or a link: it must
+   not be replaced. */
+static inline bool trust_read(const char *name, text *place, text *all) {
+    if (!trust_place(name, place)) return false;
+    if (places_read(place->at, true, TRUST_BYTES, all)) return true;
+    all->len = 0;
+    return !places_is_file(place->at, false);
+}
+
+/* True if its path and hash are kept; with `keeps`: writes them, instead of an older hash of that path. */
 static inline bool trust_kept(const trust *t, bool keeps) {
     text place = {NULL, 0, 0}, old = {NULL, 0, 0}, line = {NULL, 0, 0}, all = {NULL, 0, 0};
     size_t i, from = 0;
-    bool found = false, done = false;
+    bool found = false, done = false, good = trust_read("trusted", &place, &old);
     text_print(&line, "%s %s\n", t->hash, t->path);
-    if (trust_place("trusted", &place) && places_read(place.at, true, TRUST_BYTES, &old))
-        for (i = 0; i < old.len; i++) {
-            if (old.at[i] != '\n') continue;
-            if (i + 1 - from == line.len && memcmp(old.at + from, line.at, line.len) == 0)
-                found = true;
-            else if (i + 1 - from != line.len ||
-                     memcmp(old.at + from + 64, line.at + 64, line.len - 64) != 0)
-                text_add(&all, old.at + from, i + 1 - from);
-            from = i + 1;
-        }
-    if (keeps && !found && place.len > 0) {
+    for (i = 0; i < old.len; i++) {
+        if (old.at[i] != '\n') continue;
+        if (i + 1 - from == line.len && memcmp(old.at + from, line.at, line.len) == 0)
+            found = true;
+        else if (i + 1 - from != line.len ||
+                 memcmp(old.at + from + 64, line.at + 64, line.len - 64) != 0)
+            text_add(&all, old.at + from, i + 1 - from);
+        from = i + 1;
+    }
+    if (keeps && !found && good) {
         text_add(&all, line.at, line.len);
         done = places_write(place.at, &all);
     }

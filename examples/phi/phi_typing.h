@@ -12,6 +12,7 @@ typedef struct typing {
     menu menu;         /* below it */
     uint64_t key_ms;   /* when the last key came */
     text asked;        /* all prompts, whose URLs may be private */
+    text steered;      /* lines sent to the run, each with its 0 */
 } typing;
 
 static inline void typing_free(typing *t) {
@@ -19,6 +20,7 @@ static inline void typing_free(typing *t) {
     complete_free(&t->complete);
     menu_free(&t->menu);
     free(t->asked.at);
+    free(t->steered.at);
 }
 
 #endif

@@ -72,6 +72,9 @@ static inline bool url_begin(url_get *get) {
     if (c == NULL || get->multi == NULL) return false;
     (void)curl_easy_setopt(c, CURLOPT_URL, get->url.at);
     (void)curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700                    /* 7.87 */
+    (void)curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L); /* a look-up that is slow is not awaited */
+#endif
     (void)curl_easy_setopt(c, CURLOPT_PROXY, "");
     (void)curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)URL_LONGEST_MS);
     (void)curl_easy_setopt(c, CURLOPT_USERAGENT, "phi/" PHI_VERSION);
@@ -136,6 +139,13 @@ static inline void url_finish(url_get *get, phi_call call, CURLcode result) {
 
 /* ---- the tool ---- */
 
+/* NULL, or why the URL is not read. */
+static inline const char *url_wrong(const char *url) {
+    if ((curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_ASYNCHDNS) == 0)
+        return "this libcurl waits while it looks up a name, so read_url does not use it";
+    return host_wrong(url);
+}
+
 static phi_flow url_step(void *user_data, phi_call call) {
     url_get *get = (url_get *)phi_call_state(call, sizeof *get);
     int runs = 0, left = 0;
@@ -153,7 +163,7 @@ static phi_flow url_step(void *user_data, phi_call call) {
 
 static phi_flow url_start(void *user_data, phi_call call, phi_str arguments) {
     url_get *get = (url_get *)phi_call_state(call, sizeof *get);
-    const char *url = phi_call_arg_str(call, "url", ""), *wrong = host_wrong(url);
+    const char *url = phi_call_arg_str(call, "url", ""), *wrong = url_wrong(url);
     (void)arguments;
     if (get == NULL) return PHI_DONE;
     if (wrong != NULL) {
@@ -179,8 +189,7 @@ static inline phi_tool url_tool(text *said) {
     phi_tool tool = PHI_ZERO;
     tool.name = "read_url";
     tool.description = "Reads a page of the web by GET and gives its text; HTML becomes Markdown. "
-                       "No redirect is followed: "
-                       "the result says where it leads.";
+                       "No redirect is followed: the result says where it leads.";
     tool.schema = "{\"type\":\"object\",\"properties\":{\"url\":{\"type\":\"string\","
                   "\"description\":\"http or https\"}},\"required\":[\"url\"]}";
     tool.start = url_start, tool.step = url_step, tool.cancel = url_cancel;

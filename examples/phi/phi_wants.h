@@ -70,6 +70,8 @@ static inline phi_permissions *wants_permissions(const wants *w, phi_permissions
         if (w->allow[i].rest[0] == '\0') continue;
         if (strcmp(rules[i].tool, "bash") == 0)
             rules[i].command = w->allow[i].rest;
+        else if (strcmp(rules[i].tool, "read_url") == 0)
+            rules[i].host = w->allow[i].rest;
         else
             rules[i].path = w->allow[i].rest;
     }

@@ -24,10 +24,13 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what) {
     return PHI_OK;
 }
 
+/* Returns the part of a limit's words that follows "Out of memory". */
+static const char *phi__agent_why(const char *words) { return words + sizeof "Out of memory" - 1; }
+
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what) {
     const phi_failure *why = agent->refused;
-    return phi__error(agent->rt, PHI_NO_MEMORY, "%s: %s", what,
-                      why != NULL ? why->message.at : "out of memory");
+    return phi__error(agent->rt, PHI_NO_MEMORY, "%s: out of memory%s", what,
+                      why != NULL ? phi__agent_why(why->message.at) : "");
 }
 
 PHI__FN void phi__agent_no_room(phi_runtime *rt, const char *what, size_t limit, uint64_t before) {
@@ -36,8 +39,8 @@ PHI__FN void phi__agent_no_room(phi_runtime *rt, const char *what, size_t limit,
                          "%s: out of memory: the agent's memory.limit_bytes, %llu, are too few",
                          what, (unsigned long long)limit);
     else
-        (void)phi__error(rt, PHI_NO_MEMORY, "%s: %s", what,
-                         rt->memory.refusals > before ? rt->at_limit.words : "out of memory");
+        (void)phi__error(rt, PHI_NO_MEMORY, "%s: out of memory%s", what,
+                         rt->memory.refusals > before ? phi__agent_why(rt->at_limit.words) : "");
 }
 
 static phi_status phi__agent_run(phi__agent *agent, const char *what, const phi_content *content,

@@ -674,8 +674,9 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
     }
     if (agent != NULL && agent->sources != NULL &&
         rt->features.sources->refresh(agent, true) != PHI_OK) {
+        refused = agent->memory.refusals > 0;
         phi__end_drop(agent);
-        (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
+        phi__agent_no_room(rt, "phi_agent_new", refused ? desc->memory.limit_bytes : 0, refusals);
         return NULL;
     }
     return agent;

@@ -263,8 +263,9 @@ PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size);
    older reservation is released first. False: a budget is too small; `reason` is set. */
 PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_t size);
 
-/* Pauses the run at a limit: releases its reservation and sets *wait. Returns a state that checks
-   the limit again when the run is woken. RUN_ON: the run must not pause, or has paused long enough.
+/* Pauses the run at a limit: releases its reservation and sets *wait. Emits PHI_EV_PAUSED if this
+   limit or its payer is another than before. Returns a state that checks the limit again when the
+   run is woken. RUN_ON: the run must not pause, or has paused long enough.
    RUN_LOST: no memory; *wait is false. The caller ends the pause. */
 PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait);
 

@@ -695,6 +695,21 @@ static phi_status phi__load_reply(phi__run *run, const phi_json *node) {
     return PHI_OK;
 }
 
+/* Reads the limit that has ended the run from the thread's last message, which phi__turn_stop has
+   logged. In a host's own words, this is the whole message. */
+static phi_status phi__load_limit(phi__run *run) {
+    const phi_thread *thread = run->agent->thread;
+    const phi_str before = PHI__LIT("[Agent stopped: ");
+    size_t count = thread->messages.count;
+    if (run->status != PHI_LIMIT || count == 0) return PHI_OK;
+    const phi__entry *last = phi__lane_message(thread, count - 1);
+    if (last == NULL || last->message == NULL || last->message->content_count == 0) return PHI_OK;
+    phi_str text = last->message->content[0].text;
+    if (text.len > before.len && memcmp(text.at, before.at, before.len) == 0)
+        text = phi__str(text.at + before.len, text.len - before.len - 1);
+    return phi__own(&run->agent->memory, text, &run->end.limit) ? PHI_OK : PHI_NO_MEMORY;
+}
+
 /* Loads the call's state, if the tool keeps its state. */
 static phi_status phi__load_call_state(phi__toolcall *call, phi_str text) {
     phi_memory *memory = &call->run->agent->memory;
@@ -826,6 +841,7 @@ static phi_status phi__load_members(phi__run *run, const phi_json *node) {
     }
     if (status == PHI_OK) status = phi__load_failure(run, phi_json_get(node, "failure"));
     if (status == PHI_OK) status = phi__load_reply(run, node);
+    if (status == PHI_OK) status = phi__load_limit(run);
     return status == PHI_OK ? phi__run_load_calls(run, node) : status;
 }
 

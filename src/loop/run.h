@@ -18,7 +18,8 @@ typedef struct phi_limits {
     uint64_t max_tokens;
     /* time, measured as for phi_deadlines (default 600,000; PHI_UNLIMITED) */
     uint32_t max_duration_ms;
-    double max_cost; /* dollars, needs the model's cost rates (default: none) */
+    /* dollars; has no effect without model.cost, which no preset sets (default: none) */
+    double max_cost;
     /* A reached limit does not end the run at once but pauses it (PHI_EV_PAUSED) until
        phi_budget_raise. After deadlines.decision_ms the paused run ends. */
     bool pause;
@@ -36,7 +37,7 @@ typedef struct phi_limits {
    limit. */
 typedef struct phi_budget {
     uint64_t max_tokens;   /* tokens of every kind, including cached tokens (default: none) */
-    double max_cost;       /* dollars, needs the model's cost rates (default: none) */
+    double max_cost;       /* dollars; has no effect without model.cost (default: none) */
     uint64_t max_requests; /* model calls, not counting retries (default: none) */
 } phi_budget;
 

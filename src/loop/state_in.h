@@ -542,7 +542,8 @@ typedef struct phi__pause {
     bool over;      /* the pause has lasted long enough */
     phi__link link; /* in rt->paused */
     phi__buf reason;
-    phi_agent payer; /* the agent whose limit or budget caused the pause */
+    phi_agent payer;    /* the agent whose limit or budget caused the pause */
+    phi_agent reported; /* the payer at the last PHI_EV_PAUSED */
 } phi__pause;
 
 /* The failure of a run that has used up its memory limit. */
@@ -638,8 +639,9 @@ typedef struct phi__hosted {
 
 /* ---- transfer.c: transfers of runs, and fetches of the code above ---- */
 
-/* Unread bytes kept for the decoder, and at most this part of a memory limit: a server that is
-   faster than the host would else fill an agent's memory with bytes that are not read yet. */
+/* phi refuses a push at so many unread bytes, and at this part of a memory limit: a server that is
+   faster than the host would else fill an agent's memory with bytes that are not read yet. The
+   last push before may exceed both by one read of 16 KB. */
 enum { PHI__TRANSFER_BODY_MOST = 65536, PHI__TRANSFER_LIMIT_PART = 16 };
 
 enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };

@@ -76,25 +76,41 @@ PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_
     return phi__limits_line_reserve(run, &wanted, reason, size);
 }
 
-PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait) {
+/* Does nothing if the run pauses already. False: no memory. */
+static bool phi__pause_begin(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
+    uint64_t after =
+        run->own.waits_ms != PHI_UNLIMITED ? (uint64_t)run->own.waits_ms * 1000 : UINT64_MAX;
+    if (run->pause.on) return true;
+    run->pause.on = true;
+    phi__list_push_first(&rt->paused, &run->pause.link);
+    run->timer.fire = phi__pause_timer;
+    return phi__io_deadline_set(rt->io, &run->timer, after) == PHI_OK;
+}
+
+/* True if the host knows this limit and its payer. The figures of the limit, in parentheses, may
+   have changed. */
+static bool phi__pause_reported(const phi__pause *pause, const char *reason) {
+    phi_str before = phi__buf_str(&pause->reason);
+    size_t words = strcspn(reason, "(");
+    return pause->on && before.len >= words && memcmp(before.at, reason, words) == 0 &&
+           pause->reported.index == pause->payer.index && pause->reported.gen == pause->payer.gen;
+}
+
+PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait) {
     phi__pause *pause = &run->pause;
     if (!run->limits.pause || pause->over) return PHI__RUN_ON;
     *wait = true;
     phi__budget_release(run); /* other runs may use the budget meanwhile */
+    bool reported = phi__pause_reported(pause, reason);
     phi__buf_clear(&pause->reason);
     phi__buf_text(&pause->reason, reason);
-    if (pause->on) return run->state;
-    pause->on = true;
-    phi__list_push_first(&rt->paused, &pause->link);
-    run->timer.fire = phi__pause_timer;
-    uint64_t after =
-        run->own.waits_ms != PHI_UNLIMITED ? (uint64_t)run->own.waits_ms * 1000 : UINT64_MAX;
+    if (reported) return run->state;
+    pause->reported = pause->payer;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_PAUSED;
     event.text = phi_str_of(reason);
-    if (!pause->reason.failed && phi__io_deadline_set(rt->io, &run->timer, after) == PHI_OK &&
-        phi__events_emit(run->agent, &event))
+    if (!pause->reason.failed && phi__pause_begin(run) && phi__events_emit(run->agent, &event))
         return run->state;
     *wait = false;
     return PHI__RUN_LOST;
@@ -1194,12 +1210,13 @@ static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage
     event.failure = run->failure;
     event.usage = usage;
     event.rejection = run->filter.rejection;
-    if (run->status == PHI_LIMIT)
-        event.text = run->end.limit; /* copied with the event */
-    else if (run->failure != NULL)
+    /* The event may be queued without a copy of its strings, and outlives the run. */
+    phi_arena *room = phi__thread_room(run->agent->thread);
+    if (run->status == PHI_LIMIT) {
+        if (!phi__arena_str(room, run->end.limit, &event.text)) event.text = phi__str("", 0);
+    } else if (run->failure != NULL)
         event.text = run->failure->message;
-    if (run->status == PHI_CANCELLED &&
-        !phi__arena_str(phi__thread_room(run->agent->thread), run->end.reason, &event.source))
+    if (run->status == PHI_CANCELLED && !phi__arena_str(room, run->end.reason, &event.source))
         event.source = phi__str("", 0);
     if (thread->messages.count > run->said.first_message) {
         const phi__entry *last = phi__lane_message(thread, thread->messages.count - 1);

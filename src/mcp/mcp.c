@@ -203,7 +203,7 @@ PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp) {
     info.state = phi__life_state(mcp);
     info.message = mcp->life.error;
     info.name = mcp->agreed.name;
-    if (mcp->desc.name != NULL)
+    if (mcp->desc.name != NULL && mcp->desc.name[0] != '\0')
         info.label = mcp->desc.name;
     else if (info.name.len > 0)
         info.label = info.name.at;

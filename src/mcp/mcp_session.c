@@ -774,7 +774,8 @@ PHI__FN bool phi__mcp_modern(const phi_mcp *mcp) {
 }
 
 PHI__FN phi_str phi__mcp_name(const phi_mcp *mcp) {
-    if (mcp->desc.name != NULL) return phi_str_of(mcp->desc.name);
+    phi_str given = phi_str_of(mcp->desc.name);
+    if (given.len > 0) return given;
     if (mcp->agreed.name.len > 0) return mcp->agreed.name;
     return phi_str_of(mcp->desc.url != NULL ? mcp->desc.url : mcp->desc.argv[0]);
 }

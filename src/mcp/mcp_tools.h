@@ -22,8 +22,8 @@ extern "C" {
    always the same. The source is valid until phi_mcp_free, which fails while agents have the tools.
    The list is empty before the server is ready. During a restart, the last list stays. */
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp);
-/* Returns the connection whose tools a source has. NULL: the source is not of phi_mcp_tools. So a
-   host finds the connections that a configuration has made for an agent. */
+/* Returns the connection whose tools a source has. NULL: phi_mcp_tools did not return this source.
+   So a host finds the connections that a configuration has made for an agent. */
 PHI_API phi_mcp *phi_mcp_of_source(const phi_tool_source *source);
 
 /* A tool for a host to show. Strings are terminated. */

@@ -34,8 +34,8 @@ typedef struct phi_mock {
     const phi_model_request *requests;
     size_t request_count;
     size_t answers_left; /* answers left in the script */
-    /* May be set: only the newest requests are kept, so many of them (default: all). Then
-       requests[0] is the oldest one that is left, and a model call moves them. */
+    /* May be set: the mock keeps at most this many of the newest requests (default: all). Then
+       requests[0] is the oldest of them, and a model call moves them. */
     size_t max_requests;
     size_t requests_freed; /* older requests that max_requests has freed */
     /* May be set: delay of all answers that are added later, by the runtime's clock (default 0). */

@@ -67,7 +67,9 @@ typedef enum phi_event_kind {
        arguments; for a question: source, question_kind, arguments. Several decisions may be open:
        phi_pending lists all of them with their texts, at any time */
     PHI_EV_DECISION,
-    PHI_EV_PAUSED, /* text: the limit that was reached; phi_budget_raise continues */
+    /* text: the limit that was reached; phi_budget_raise continues. Comes again if another limit
+       or another agent's budget then stops the run */
+    PHI_EV_PAUSED,
     /* text: a message, for example about a repeated call, a store that refuses entries, or a
        compactor that leaves nothing */
     PHI_EV_WARNING,

@@ -152,7 +152,7 @@ static bool phi__channel_write_on(phi__channel *c) {
         c->broken = true;
         c->wants_room = false;
         phi__outgoing_free(&c->out);
-        return phi__channel_over(c, PHI_IO, error);
+        return phi__channel_over(c, PHI_STALE, error);
     }
     if (!c->wants_room || phi__channel_waiting(c) > c->desc.max_out_bytes / 2) return true;
     c->wants_room = false;
@@ -231,6 +231,13 @@ PHI__FN phi_status phi__channel_write(phi__channel *channel, const char *bytes, 
     if (*taken < len) c->wants_room = true;
     phi__channel_watch(c);
     return PHI_OK;
+}
+
+PHI__FN bool phi__channel_reserve(phi__channel *channel, size_t len) {
+    phi__buf *bytes = &channel->out.bytes;
+    bool taken = phi__buf_reserve(bytes, len) != NULL;
+    bytes->failed = false; /* the bytes queued before are intact */
+    return taken;
 }
 
 PHI__FN size_t phi__channel_waiting(const phi__channel *channel) {

@@ -16,11 +16,11 @@ struct phi_lines {
     phi_runtime *rt;
     phi__channel *channel;
     size_t max_line_bytes, max_queue_bytes;
-    phi__buf in;     /* bytes that were read */
-    size_t taken;    /* bytes of `in` that the host has taken */
-    size_t scanned;  /* bytes of `in` that were searched for the end of a line */
-    phi_status skip; /* why the rest of the present line is skipped; PHI_OK: it is not */
-    bool ended, unread;
+    phi__buf in;        /* bytes that were read */
+    size_t taken;       /* bytes of `in` that the host has taken */
+    size_t scanned;     /* bytes of `in` that were searched for the end of a line */
+    phi_status skip;    /* why the rest of the present line is skipped; PHI_OK: it is not */
+    bool ended, unread; /* the input has ended; nobody reads the output */
 };
 
 /* True if a whole line waits for the host. *end is set to its end. */
@@ -71,17 +71,24 @@ static void phi__lines_ended(void *ctx, phi_status status, const char *message) 
     phi_lines *lines = (phi_lines *)ctx;
     (void)message;
     lines->ended = true;
-    lines->unread = lines->unread || status != PHI_OK;
+    lines->unread = status == PHI_STALE;
 }
 
 /* ---- public ---- */
 
 PHI_API phi_lines *phi_lines_open(phi_runtime *rt, const phi_lines_desc *desc) {
-    phi_lines *lines = (phi_lines *)phi__alloc(&rt->memory, sizeof *lines);
     phi__channel_desc with = PHI_ZERO;
     phi_lines_desc from = PHI_ZERO;
     phi_status status = PHI_NO_MEMORY;
+    if (rt == NULL) return NULL;
     if (desc != NULL) from = *desc;
+    if (from.out_fd == 0) from.out_fd = 1;
+    if (from.in_fd == from.out_fd) {
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_lines_open: in_fd and out_fd are both %d",
+                         from.in_fd);
+        return NULL;
+    }
+    phi_lines *lines = (phi_lines *)phi__alloc(&rt->memory, sizeof *lines);
     if (lines != NULL) {
         lines->rt = rt;
         lines->max_line_bytes = from.max_line_bytes;
@@ -98,18 +105,24 @@ PHI_API phi_lines *phi_lines_open(phi_runtime *rt, const phi_lines_desc *desc) {
         status = phi__channel_new(rt->io, &with, &lines->channel);
     }
     if (status == PHI_OK) return lines;
-    (void)phi__error(rt, status, "phi_lines_open: %s", phi_status_text(status));
+    if (status == PHI_BAD_ARG)
+        (void)phi__error(rt, status, "phi_lines_open: in_fd %d or out_fd %d is not open",
+                         from.in_fd, from.out_fd);
+    else
+        (void)phi__error(rt, status, "phi_lines_open: out of memory");
     phi__free(&rt->memory, lines, sizeof *lines);
     return NULL;
 }
 
-/* Takes the bytes up to `end`, and `more` after them. */
+/* Takes the bytes up to `end`, and `more` after them. *line is empty. */
 static phi_status phi__lines_take(phi_lines *lines, size_t end, size_t more, phi_str *line) {
     phi_status status = lines->skip;
-    *line = phi__str(lines->in.at + lines->taken, end - lines->taken);
+    if (status == PHI_OK) *line = phi__str(lines->in.at + lines->taken, end - lines->taken);
     if (line->len > 0 && line->at[line->len - 1] == '\r') line->len--;
-    if (status == PHI_OK && line->len > lines->max_line_bytes) status = PHI_TOO_BIG;
-    if (status != PHI_OK) *line = phi__str(NULL, 0);
+    if (line->len > lines->max_line_bytes) {
+        *line = phi__str(NULL, 0);
+        status = PHI_TOO_BIG;
+    }
     lines->taken = lines->scanned = end + more;
     lines->skip = PHI_OK;
     return status;
@@ -118,7 +131,7 @@ static phi_status phi__lines_take(phi_lines *lines, size_t end, size_t more, phi
 PHI_API phi_status phi_lines_next(phi_lines *lines, phi_str *line) {
     size_t end;
     *line = phi__str(NULL, 0);
-    if (lines->unread) return PHI_STALE;
+    if (lines == NULL || lines->unread) return PHI_STALE;
     if (phi__lines_find(lines, &end)) return phi__lines_take(lines, end, 1, line);
     if (lines->ended && (lines->skip != PHI_OK || end > lines->taken))
         return phi__lines_take(lines, end, 0, line);
@@ -132,19 +145,18 @@ PHI_API phi_status phi_lines_next(phi_lines *lines, phi_str *line) {
 }
 
 PHI_API phi_status phi_lines_write(phi_lines *lines, phi_str text) {
-    size_t taken, waiting = phi__channel_waiting(lines->channel), most = lines->max_queue_bytes;
+    if (lines == NULL) return PHI_BAD_ARG;
     if (lines->unread) return PHI_STALE;
+    size_t taken, waiting = phi__channel_waiting(lines->channel), most = lines->max_queue_bytes;
     if (waiting >= most || text.len >= most - waiting) return PHI_FULL;
+    /* A line without its end would become a part of the next line. */
+    if (!phi__channel_reserve(lines->channel, text.len + 1)) return PHI_NO_MEMORY;
     phi_status status = phi__channel_write(lines->channel, text.at, text.len, &taken);
-    if (status != PHI_OK) return status;
-    status = phi__channel_write(lines->channel, "\n", 1, &taken);
-    /* A line without its end would become a part of the next line, so nothing more is written. */
-    if (status != PHI_OK) lines->unread = true;
-    return status;
+    return status == PHI_OK ? phi__channel_write(lines->channel, "\n", 1, &taken) : status;
 }
 
 PHI_API size_t phi_lines_waiting(const phi_lines *lines) {
-    return lines->unread ? 0 : phi__channel_waiting(lines->channel);
+    return lines == NULL || lines->unread ? 0 : phi__channel_waiting(lines->channel);
 }
 
 PHI_API void phi_lines_free(phi_lines *lines) {

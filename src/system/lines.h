@@ -37,22 +37,23 @@ typedef struct phi_lines_desc {
 } phi_lines_desc;
 
 /* Begins to read. desc NULL: all defaults. NULL: a descriptor is not open, both are the same, or
-   there is no memory; phi_last_error says which. */
+   there is no memory; phi_last_error says which. Also NULL if rt is NULL. */
 PHI_API phi_lines *phi_lines_open(phi_runtime *rt, const phi_lines_desc *desc);
 
 /* Takes the next line, without its end ("\n" or "\r\n"). PHI_OK: *line is valid until the next
    call. PHI_BUSY: there is none yet; call phi_step. PHI_TOO_BIG: a line longer than max_line_bytes
-   was skipped. PHI_NO_MEMORY: a line was skipped for that reason. PHI_STALE: no line will follow,
-   because the input has ended, or because nobody reads the output any more. A last line without an
-   end counts as a line. */
+   was skipped. PHI_NO_MEMORY: one or more lines were skipped for that reason. PHI_STALE: no line
+   will follow, because the input has ended or cannot be read, because nobody reads the output any
+   more, or because lines is NULL. A last line without an end counts as a line. */
 PHI_API phi_status phi_lines_next(phi_lines *lines, phi_str *line);
 
 /* Queues a copy of a text and a line break after it; the text should have no line break. PHI_FULL:
    max_queue_bytes would be exceeded. PHI_STALE: nobody reads the output any more. PHI_NO_MEMORY.
-   After any of these nothing was queued. */
+   PHI_BAD_ARG: lines is NULL. After any of these nothing was queued. */
 PHI_API phi_status phi_lines_write(phi_lines *lines, phi_str text);
 
-PHI_API size_t phi_lines_waiting(const phi_lines *lines); /* queued bytes; 0 if nobody reads */
+/* Returns the number of queued bytes; 0 if nobody reads, or lines is NULL. */
+PHI_API size_t phi_lines_waiting(const phi_lines *lines);
 
 /* Drops the queued bytes. The descriptors stay open. NULL is harmless. */
 PHI_API void phi_lines_free(phi_lines *lines);

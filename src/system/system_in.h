@@ -28,9 +28,9 @@ typedef struct phi__channel_desc {
     /* Called when half of the queue is free, after a write whose bytes were not all queued. May be
        NULL. */
     void (*room)(void *ctx);
-    /* Called once; `input` is not called after it. PHI_OK: in_fd has ended; queued bytes are still
-       sent. PHI_IO: in_fd cannot be read, or out_fd has no reader. If out_fd has no reader, later
-       writes are refused. `message` is borrowed until the callback returns. */
+    /* Called once; `input` is not called after it. PHI_OK: in_fd has ended. PHI_IO: in_fd cannot be
+       read. After both, queued bytes are still sent. PHI_STALE: out_fd has no reader; later writes
+       are refused. `message` is borrowed until the callback returns. */
     void (*ended)(void *ctx, phi_status status, const char *message);
     void *ctx;
 } phi__channel_desc;
@@ -45,6 +45,9 @@ PHI__FN void phi__channel_resume(phi__channel *channel);
    status reports it. PHI_NO_MEMORY: no byte was queued. */
 PHI__FN phi_status phi__channel_write(phi__channel *channel, const char *bytes, size_t len,
                                       size_t *taken);
+/* Takes the memory for writes of `len` bytes in all before the next phi_step. False: there is none,
+   and the queue is unchanged. */
+PHI__FN bool phi__channel_reserve(phi__channel *channel, size_t len);
 PHI__FN size_t phi__channel_waiting(const phi__channel *channel); /* queued bytes */
 PHI__FN void phi__channel_free(phi__channel *channel);            /* NULL is harmless */
 #endif

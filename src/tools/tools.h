@@ -103,9 +103,10 @@ typedef struct phi_toolset {
 } phi_toolset;
 
 /* Fills `set` with the tools bash, read_file, write_file, edit_file, list_files and search. desc is
-   copied; NULL means defaults. Allocates nothing. PHI_BAD_ARG: set is NULL. PHI_NOT_FOUND: there is
-   no directory `workspace`; the set is filled all the same, and its tools work once the directory
-   is there. With PHI_NO_FILES phi does not look. */
+   copied; NULL means defaults. Allocates nothing. Asks the disk for the workspace, and so may block
+   on a slow one. PHI_BAD_ARG: set is NULL. PHI_NOT_FOUND: there is no directory `workspace`. The
+   set has its tools also then, and they work once the directory is there. With PHI_NO_FILES phi
+   does not look. */
 PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
 
 #ifdef __cplusplus

@@ -264,7 +264,7 @@ TEST(a_prompt_that_finds_no_memory_makes_room_at_the_next_step) {
     CHECK_EQ_INT(talk_say(&t, large, answer), PHI_NO_MEMORY);
     words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_NO_MEMORY);
-    CHECK(strstr(words, "phi_prompt: Out of memory: the agent's memory.limit_bytes, 65536,") ==
+    CHECK(strstr(words, "phi_prompt: out of memory: the agent's memory.limit_bytes, 65536,") ==
           words);
     (void)rig_step(r);
     (void)rig_step(r);
@@ -327,6 +327,20 @@ TEST(an_agent_that_does_not_fit_into_its_limit_says_so) {
     CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_NO_MEMORY);
     CHECK_EQ_STR(phi_last_error(rig_runtime(r)).message,
                  "phi_agent_new: out of memory: the agent's memory.limit_bytes, 100, are too few");
+    rig_free(r);
+}
+
+TEST(an_agent_that_does_not_fit_into_the_runtime_s_limit_says_so) {
+    phi_runtime_desc rd = PHI_ZERO;
+    phi_agent_desc desc = rig_desc();
+    rig *r;
+    rd.memory_limit_bytes = 200000;
+    r = rig_new_with(&rd);
+    REQUIRE(r != NULL);
+    while (phi_agent_new(rig_runtime(r), &desc).rt != NULL) {}
+    CHECK_EQ_STR(phi_last_error(rig_runtime(r)).message,
+                 "phi_agent_new: out of memory: the runtime's memory_limit_bytes, 200000, are used "
+                 "up: raise it, or free agents or their histories");
     rig_free(r);
 }
 
@@ -571,6 +585,7 @@ TEST_MAIN(TEST_ENTRY(ten_thousand_exchanges_fit_into_64_kb_with_compaction),
           TEST_ENTRY(a_host_that_wants_it_to_stop_is_told_so_and_clearing_makes_it_usable_again),
           TEST_ENTRY(the_runtime_s_limit_has_words_of_its_own),
           TEST_ENTRY(an_agent_that_does_not_fit_into_its_limit_says_so),
+          TEST_ENTRY(an_agent_that_does_not_fit_into_the_runtime_s_limit_says_so),
           TEST_ENTRY(a_snapshot_that_does_not_fit_into_the_limit_says_so),
           TEST_ENTRY(an_answer_of_50_kb_in_ten_thousand_deltas_fits_into_256_kb),
           TEST_ENTRY(with_a_store_the_view_is_made_smaller_and_the_log_stays_whole),

@@ -1025,6 +1025,49 @@ TEST(a_prompt_that_a_filter_rejected_is_in_no_snapshot) {
     }
 }
 
+/* Saved after each state of a run whose limit is reached: the loaded run ends with the same words. */
+TEST(a_run_that_was_saved_at_its_limit_says_which_after_loading) {
+    rig *r = rig_new();
+    phi_tool tool = rig_wait(r);
+    phi_agent_desc desc = rig_desc();
+    phi_memory memory;
+    phi_agent agent;
+    int ends = 0, runs = 1, stopped = 0;
+    phi_memory_init(&memory, NULL, 0);
+    rig_runtime(r)->slice.budget_us = 0;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    desc.limits.max_turns = 1;
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "wait", "{}");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    while (rig_started(r) == 0) CHECK_EQ_INT(rig_run(r, 1), 1);
+    rig_finish(r, 0, "ok");
+    for (int i = 0; i < STEPS_MOST && runs > 0; i++) {
+        phi_arena arena;
+        phi_str text;
+        phi_event ev;
+        phi_runtime *other = phi_runtime_new(NULL);
+        phi_agent_desc plain = desc;
+        phi_arena_init(&arena, &memory, 0);
+        runs = rig_run(r, 1);
+        CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+        stopped += strstr(text.at, "\"state\":\"close\"") != NULL;
+        CHECK(phi_agent_restore(other, &plain, text, PHI_RESTORE_RESUME).rt != NULL);
+        for (int k = 0; k < STEPS_MOST; k++) (void)phi_step(other, 0);
+        while (phi_next_event(other, &ev))
+            if (ev.kind == PHI_EV_AGENT_END) {
+                CHECK_EQ_INT(ev.status, PHI_LIMIT);
+                CHECK_STR(ev.text, "Max turns reached (1/1)");
+                ends++;
+            }
+        phi_runtime_free(other);
+        phi_arena_free(&arena);
+    }
+    CHECK(runs == 0 && stopped > 0 && ends > stopped);
+    rig_free(r);
+}
+
 /* ---- what it has spent, and lanes ---- */
 
 TEST(spending_lanes_and_rewrites_come_back) {
@@ -1247,6 +1290,7 @@ TEST_MAIN(TEST_ENTRY(a_snapshot_at_any_step_leads_to_the_same_log),
           TEST_ENTRY(a_decision_that_was_waited_for_is_asked_for_again),
           TEST_ENTRY(a_run_that_failed_ends_as_it_would_have_after_a_restore),
           TEST_ENTRY(a_prompt_is_of_the_time_when_it_was_said_also_after_a_restore),
+          TEST_ENTRY(a_run_that_was_saved_at_its_limit_says_which_after_loading),
           TEST_ENTRY(a_prompt_that_a_filter_rejected_is_in_no_snapshot),
           TEST_ENTRY(spending_lanes_and_rewrites_come_back),
           TEST_ENTRY(a_text_that_is_cut_or_changed_is_refused_or_harmless),

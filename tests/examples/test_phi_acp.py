@@ -461,6 +461,16 @@ class Client(Folder):
                              capture_output=True, text=True, timeout=LONGEST).stdout
         self.assertIn(session + "  Read it.", out)
 
+    def test_a_conversation_that_is_used_again_is_listed_once_and_first(self):
+        async def steps(connection):
+            first = await self.begin(connection)
+            second = await self.begin(connection)
+            for session, words in ((first, "One."), (second, "Two."), (first, "Three.")):
+                await connection.prompt(session_id=session, prompt=[acp.text_block(words)])
+            listed = (await connection.list_sessions(cwd=self.folder)).sessions
+            self.assertEqual([(one.session_id, one.title) for one in listed], [(first, "One."), (second, "Two.")])
+        self.talk("hello", Editor(), steps)
+
     def test_two_sessions_run_at_once(self):
         editor = Editor()
         other = os.path.join(self.folder, "other")
@@ -509,6 +519,18 @@ class Client(Folder):
         self.write(".config/phi/trusted", "%s %s/phi.toml\n" % (digest, os.path.realpath(self.folder)))
         self.assertEqual(self.one("hello")[1], "end_turn")
         self.assertIn("parrot", json.dumps(test_phi.mock.asked()))
+
+    def test_the_name_of_a_directory_has_no_control_characters_on_stderr(self):
+        place = os.path.join(self.folder, "\x1b[2Jx")
+        os.mkdir(place)
+        self.write("\x1b[2Jx/phi.toml", "")
+
+        async def steps(connection):
+            await self.begin(connection)
+            await connection.new_session(cwd=place, mcp_servers=[])
+        self.talk("hello", Editor(), steps)
+        self.assertIn("<U+001B>[2Jx/phi.toml is not used", self.stderr)
+        self.assertNotIn("\x1b", self.stderr)
 
     def test_the_rules_of_a_file_ask_and_a_sub_agents_calls_are_asked_about(self):
         model = 'model = "claude-haiku-4-5"\napi_key = "k"\napi = "anthropic_messages"\nbase_url = "${SERVER}/s/%s"\n'

@@ -54,6 +54,23 @@ class Line(test_phi.Tmux):
         self.assertEqual(len(found), 1)
         return found[0]
 
+    # ---- lines for a run ----
+
+    def test_a_line_that_a_stopped_run_has_not_read_comes_back_and_is_not_sent_after_the_next_prompt(self):
+        self.begin("steer", "--yes")
+        self.line("first", r"bash echo three")
+        for words in ["unread one", "unread two"]:
+            self.line(words, "^You: " + words)
+        self.type("-l", "typed")
+        self.type("Escape")
+        self.wait_for(r"\(stopped\)\n(.*\n)*.*has not read(.*\n)+> unread one\n  unread two\n  typed\n")
+        self.type("C-r", "C-u")
+        self.wait_for("Msgs: 0")
+        asked()
+        self.line("second", r"^You: second\n(.*\n)*.*bash echo three")
+        requests = [m["content"][0]["text"] for m in asked()[0]["messages"]]
+        self.assertEqual(requests, ["second"])
+
     # ---- the shell ----
 
     def test_a_line_after_an_exclamation_mark_runs_in_the_shell_and_goes_with_the_next_prompt(self):
@@ -108,6 +125,8 @@ class Line(test_phi.Tmux):
         words = asked()[0]["messages"][0]["content"][0]["source"]["data"]
         self.assertLess(len(words), 70000)
         self.assertIn("bytes left out", words)
+        self.line("!head -c 20000 /dev/zero | tr '\\0' a; head -c 15000 /dev/zero | tr '\\0' b >&2; echo",
+                  r"\(ok, \d+ms\)$")  # each stream is shown whole
         self.line("!yes", r"Status: The shell runs a line")
         self.type("-l", "typed")
         self.wait_for(r"^> typed$")  # meanwhile
@@ -383,6 +402,17 @@ class Dumb(test_phi.Pty):
         self.type("\x04")
         self.assertEqual(self.left()[0], 0)
         self.assertNotIn(b"\033", self.said)
+
+    def test_a_pasted_line_does_not_run_there(self):
+        self.start("echo", TERM="dumb")
+        self.wait_for("> ")
+        self.type("!touch first\nhello\n!touch last\n")
+        for _ in range(2):
+            self.wait_for("! not run: ")
+            self.said = self.said.partition(b"! not run: ")[2]
+        self.type("/quit\n")
+        self.assertEqual(self.left()[0], 0)
+        self.assertEqual(self.files(), [])
 
 
 for name in [n for n in dir(test_phi.Pty) if n.startswith("test_")]:

@@ -13,6 +13,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import test_phi  # noqa: E402
+from test_examples import LONGEST, environment  # noqa: E402
 
 setUpModule = test_phi.setUpModule
 tearDownModule = test_phi.tearDownModule
@@ -31,6 +32,17 @@ class Options(test_phi.Folder):
 
     def file(self, scenario, *more):
         self.write("a.toml", PROVIDER % (test_phi.mock.url, scenario) + "".join(more))
+
+    def test_json_gives_an_interrupted_run_no_reason(self):
+        child = subprocess.Popen([test_phi.PHI, "--json", "go"], cwd=self.folder, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+                                 env=environment(PHI_BASE_URL=self.url("slow-500")))
+        rows = [child.stdout.readline()]
+        while '"Text"' not in rows[-1]:
+            rows.append(child.stdout.readline())
+        child.send_signal(signal.SIGINT)
+        last = json.loads(child.communicate(timeout=LONGEST)[0].splitlines()[-1])
+        self.assertEqual((last["type"], "status" in last, "reason" in last), ("AgentEnd", True, False))
 
     def test_json_ends_with_the_reason_and_the_exit_code_says_the_cause(self):
         last, code = self.end("go")

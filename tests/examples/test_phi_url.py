@@ -139,6 +139,14 @@ class Url(test_phi.Tmux):
         self.wait_for(r"\(stopped\)(.*\n)+.*Ready")
 
 
+class Allowed(test_phi.Folder):
+    def test_a_pattern_of_allow_is_one_of_hosts(self):
+        for pattern, runs in [("read_url 127.0.0.1", True), ("read_url docs.example.org", False)]:
+            with self.subTest(pattern=pattern):
+                out, err, _ = self.phi("--allow", pattern, "go", scenario="page")
+                self.assertEqual(("of this machine or of a private" in out, "not run: " in err), (runs, not runs), out + err)
+
+
 class Leaves(test_phi.Pty):
     def test_nothing_is_left_of_a_page_that_came_was_stopped_or_is_awaited_at_the_end(self):
         for name, after, words in [("page", "\x04", "I read: "), ("slow", "\x1b\x04", "read_url"), ("slow", "\x04", "read_url")]:

@@ -105,7 +105,24 @@ class Own(Mine):
         self.mine("[provider]\n" + self.provider("s/echo"), mode=0o622)
         out, err, code = self.ask("x")
         self.assertEqual((out, code), (test_phi.HELLO, 0))
-        self.assertIn("config.toml is not used: others can write it", err)
+        self.assertIn("config.toml is not used: it is a link, or others can write it", err)
+
+    def test_a_named_file_that_cannot_be_read_is_not_replaced_by_it(self):
+        self.mine("[provider]\n" + self.provider("s/echo"))
+        os.mkdir(os.path.join(self.folder, "folder.toml"))
+        names = ["none.toml", "folder.toml"]
+        if hasattr(os, "mkfifo"):
+            os.mkfifo(os.path.join(self.folder, "pipe.toml"))
+            names.append("pipe.toml")
+        for name in names:
+            with self.subTest(name=name):
+                out, err, code = self.ask("-c", name, "x")
+                self.assertEqual((out, code), ("", 2))
+                self.assertIn(name, err)
+                self.assertNotIn("does not fit", err)
+                said, _, code = self.ask("doctor", "-c", name)
+                self.assertNotRegex(said, r"(?m)^ok +.*" + name)
+                self.assertEqual(code, 1)
 
     def test_its_faults_are_named_in_its_own_lines(self):
         self.mine("[provider]\nmodel = 7\n")
@@ -157,6 +174,20 @@ class Always(Mine):
         self.assertNotIn('"command":"touch *"', said.split("(taken back)")[1])
         self.assertEqual(self.allowed(), "")
         self.assertIn("(not run: Nobody is there", self.ask("go", scenario="phi-one")[1])
+
+    @unittest.skipUnless(hasattr(os, "symlink"), "there are no links")
+    def test_a_file_that_cannot_be_read_is_not_replaced(self):
+        self.mine("kept elsewhere\n", name="elsewhere")
+        for name in ("allowed", "config.toml"):
+            os.symlink("elsewhere", os.path.join(self.home, "phi", name))
+        self.start("phi-one", "go", **self.more)
+        self.wait_for("is not used: it is a link, or ")
+        self.wait_for("n: ")
+        self.type("a\n")
+        self.wait_for("(always, until phi ends)")
+        self.assertEqual(self.child.wait(timeout=test_phi.LONGEST), 0)
+        self.assertTrue(os.path.islink(os.path.join(self.home, "phi/allowed")))
+        self.assertEqual(self.allowed(), "kept elsewhere\n")
 
     def test_it_is_not_for_another_directory_nor_for_a_plan(self):
         self.always()

@@ -239,6 +239,51 @@ TEST(a_run_that_pauses_again_says_what_it_waits_for_now) {
     rig_free(r);
 }
 
+static int pauses(rig *r) {
+    int count = 0;
+    const char *at = rig_story(r);
+    while ((at = strstr(at, "Paused")) != NULL) count++, at++;
+    return count;
+}
+
+TEST(a_pause_says_again_when_another_limit_or_payer_holds_the_run) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent purse, agent;
+    phi_raise turns, nothing, requests;
+    memset(&turns, 0, sizeof turns);
+    nothing = requests = turns;
+    turns.turns = 5;
+    requests.requests = 5;
+    desc.budget.max_requests = 1;
+    purse = rig_agent(r, &desc);
+    desc.parent = purse;
+    desc.limits.max_turns = 1;
+    desc.limits.pause = true;
+    agent = rig_agent(r, &desc);
+    rig_says(r, "one");
+    rig_says(r, "two");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(phi_follow_up(agent, "more"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 1);
+    CHECK_EQ_INT(pauses(r), 1);
+    CHECK_EQ_INT(phi_budget_raise(agent, &nothing), PHI_OK); /* the same limit: no second event */
+    CHECK_EQ_INT(rig_run(r, 20), 1);
+    CHECK_EQ_INT(pauses(r), 1);
+    CHECK_EQ_INT(phi_budget_raise(agent, &turns), PHI_OK); /* its own budget holds the run now */
+    CHECK_EQ_INT(rig_run(r, 20), 1);
+    CHECK(strstr(rig_story(r), "Request budget reached (1/1)") != NULL);
+    CHECK_EQ_INT(pauses(r), 2);
+    CHECK_EQ_INT(phi_budget_raise(agent, &requests), PHI_OK); /* the same words, another payer */
+    CHECK_EQ_INT(rig_run(r, 20), 1);
+    CHECK_EQ_INT(pauses(r), 3);
+    CHECK_EQ_INT(phi_budget_raise(purse, &requests), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK(strstr(rig_story(r), "AgentEnd ok") != NULL);
+    CHECK_EQ_INT(pauses(r), 3);
+    rig_free(r);
+}
+
 TEST(a_run_that_pauses_for_what_its_sister_has_reserved_goes_on_when_that_is_given_back) {
     rig *r = rig_new();
     phi_agent_desc desc = small();
@@ -576,6 +621,7 @@ TEST_MAIN(
     TEST_ENTRY(a_pause_that_nobody_ends_ends_the_run_as_the_limit_would),
     TEST_ENTRY(a_pause_that_is_over_is_not_listed_with_what_the_run_waits_for),
     TEST_ENTRY(a_run_that_pauses_again_says_what_it_waits_for_now),
+    TEST_ENTRY(a_pause_says_again_when_another_limit_or_payer_holds_the_run),
     TEST_ENTRY(a_run_that_pauses_for_what_its_sister_has_reserved_goes_on_when_that_is_given_back),
     TEST_ENTRY(nothing_stays_reserved_however_and_wherever_a_run_ends),
     TEST_ENTRY(a_turn_that_is_denied_gives_back_what_it_reserved),

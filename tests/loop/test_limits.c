@@ -282,6 +282,38 @@ TEST(a_server_that_says_more_tokens_than_there_are_numbers_lifts_no_limit) {
     rig_free(r);
 }
 
+/* The end of a run whose limit is reached, with `warnings` events before it and no memory from the n-th
+   request on, is read after the run was freed. */
+static void end_without_memory(int warnings, int n) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_wait(r);
+    phi_agent agent;
+    phi_event ev;
+    desc.limits.max_turns = 1;
+    agent = agent_with(r, &desc, &tool);
+    rig_call(r, "c1", "wait", "{}");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    rig_silent(r, true);
+    rig_finish(r, 0, "ok");
+    for (int i = 0; i < warnings; i++)
+        CHECK(phi__events_warn(phi__find_agent(agent), PHI__LIT("a warning that takes some room")));
+    test_alloc_fail_from(n);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    test_alloc_fail_from(-1);
+    while (phi_next_event(rig_runtime(r), &ev)) {
+        if (ev.kind == PHI_EV_AGENT_END && ev.status == PHI_LIMIT && ev.text.len > 0)
+            CHECK_STR(ev.text, "Max turns reached (1/1)");
+    }
+    rig_free(r);
+}
+
+TEST(the_words_of_a_limit_outlive_the_run_when_memory_ends_before_its_last_event) {
+    for (int warnings = 0; warnings < 40; warnings++)
+        for (int n = 0; n < 12; n++) end_without_memory(warnings, n);
+}
+
 TEST_MAIN(TEST_ENTRY(a_server_that_says_more_tokens_than_there_are_numbers_lifts_no_limit),
           TEST_ENTRY(each_limit_that_is_reached_ends_the_run_in_its_own_words),
           TEST_ENTRY(of_several_limits_turns_come_first_then_tokens_duration_and_cost),
@@ -290,4 +322,5 @@ TEST_MAIN(TEST_ENTRY(a_server_that_says_more_tokens_than_there_are_numbers_lifts
           TEST_ENTRY(a_limit_stops_outside_of_any_turn_and_what_waited_goes_back_to_its_queue),
           TEST_ENTRY(limits_are_50_turns_a_million_tokens_600_seconds_and_no_cost_by_default),
           TEST_ENTRY(a_run_may_be_without_any_limit),
+          TEST_ENTRY(the_words_of_a_limit_outlive_the_run_when_memory_ends_before_its_last_event),
           TEST_ENTRY(one_switch_turns_all_limits_off_and_one_set_later_counts))

@@ -907,7 +907,29 @@ TEST(many_tools_that_are_left_out_are_counted) {
     free(tools);
 }
 
-TEST_MAIN(TEST_ENTRY(a_source_gives_an_agent_its_tools),
+/* What finds no room is the agent, or at last the list of the source's tools. */
+TEST(an_agent_whose_tools_do_not_fit_into_its_limit_says_so) {
+    rig *r = rig_new();
+    bool made = false;
+    shelf s;
+    shelf_init(&s);
+    shelf_put(&s, "a");
+    for (unsigned limit = 1000; !made && limit < 100000; limit += 32) {
+        phi_agent_desc desc = rig_desc();
+        char want[128];
+        desc.memory.limit_bytes = limit;
+        made = shelf_agent(r, &s, &desc).rt != NULL;
+        (void)snprintf(
+            want, sizeof want,
+            "phi_agent_new: out of memory: the agent's memory.limit_bytes, %u, are too few", limit);
+        if (!made) CHECK_EQ_STR(phi_last_error(rig_runtime(r)).message, want);
+    }
+    CHECK(made && s.taken > 1);
+    rig_free(r);
+}
+
+TEST_MAIN(TEST_ENTRY(an_agent_whose_tools_do_not_fit_into_its_limit_says_so),
+          TEST_ENTRY(a_source_gives_an_agent_its_tools),
           TEST_ENTRY(a_list_changes_between_two_turns_of_a_run),
           TEST_ENTRY(no_list_is_given_back_below_a_pending_call),
           TEST_ENTRY(the_first_of_two_tools_with_a_name_counts),

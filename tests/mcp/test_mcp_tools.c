@@ -118,6 +118,15 @@ TEST(a_connection_is_found_by_its_source_and_has_a_name_for_people) {
         CHECK(phi_mcp_of_source(phi_mcp_tools(t.k.mcp)) == t.k.mcp);
         CHECK_EQ_STR(phi_mcp_get_info(t.k.mcp).label, "files");
     }
+    tools_end(&t);
+    tools_begin(&t, "2025-06-18", NULL);
+    t.list = "{\"tools\":[]}";
+    desc.name = "";
+    if (CHECK(tools_ready(&t, &desc))) {
+        phi_mcp_info info = phi_mcp_get_info(t.k.mcp);
+        CHECK(info.name.len > 0);
+        CHECK_STR(info.name, info.label); /* the server's */
+    }
     CHECK(phi_mcp_of_source(NULL) == NULL);
     CHECK(phi_mcp_of_source(&other) == NULL);
     CHECK_EQ_STR(phi_mcp_get_info(NULL).label, "");

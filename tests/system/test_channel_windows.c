@@ -178,7 +178,7 @@ TEST(a_reader_that_has_gone_ends_the_channel) {
         shut(&r.far_out);
         put(&r, "x");
         until_end(&r);
-        CHECK_EQ_INT(r.status, PHI_IO);
+        CHECK_EQ_INT(r.status, PHI_STALE);
         CHECK(r.message[0] != '\0');
         CHECK_EQ_INT(phi__channel_write(r.channel, "x", 1, &taken), PHI_STALE);
         CHECK_EQ_INT(taken, 0);

@@ -3,6 +3,7 @@
 #include "system/lines.h"
 #include "support/test.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 typedef struct rig {
@@ -164,11 +165,64 @@ TEST(descriptors_that_are_not_open_or_the_same_are_refused) {
     with.in_fd = 999;
     CHECK(phi_lines_open(rt, &with) == NULL);
     CHECK_EQ_INT(phi_last_error(rt).status, PHI_BAD_ARG);
-    CHECK(strncmp(phi_last_error(rt).message, "phi_lines_open: ", 16) == 0);
+    CHECK_EQ_STR(phi_last_error(rt).message, "phi_lines_open: in_fd 999 or out_fd 1 is not open");
     with.in_fd = 1;
     CHECK(phi_lines_open(rt, &with) == NULL);
-    phi_lines_free(NULL);
+    CHECK_EQ_INT(phi_last_error(rt).status, PHI_BAD_ARG);
+    CHECK_EQ_STR(phi_last_error(rt).message, "phi_lines_open: in_fd and out_fd are both 1");
     phi_runtime_free(rt);
+}
+
+TEST(no_lines_are_no_crash) {
+    phi_str line = phi_str_of("before");
+    CHECK(phi_lines_open(NULL, NULL) == NULL);
+    CHECK_EQ_INT(phi_lines_next(NULL, &line), PHI_STALE);
+    CHECK_EQ_INT(line.len, 0);
+    CHECK_EQ_INT(phi_lines_write(NULL, phi_str_of("x")), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_lines_waiting(NULL), 0);
+    phi_lines_free(NULL);
+}
+
+/* A directory is open and cannot be read. */
+TEST(an_input_that_cannot_be_read_ends_and_writes_go_on) {
+    char got[8] = "";
+    rig r;
+    phi_lines_desc with = PHI_ZERO;
+    REQUIRE(rig_open(&r, 0, 0));
+    phi_lines_free(r.lines);
+    with.in_fd = open(".", O_RDONLY);
+    with.out_fd = r.out[1];
+    REQUIRE((r.lines = phi_lines_open(r.rt, &with)) != NULL);
+    expect(&r, PHI_STALE, "");
+    CHECK_EQ_INT(phi_lines_write(r.lines, phi_str_of("one")), PHI_OK);
+    CHECK_EQ_INT(phi_lines_waiting(r.lines), 4);
+    (void)phi_step(r.rt, 10);
+    CHECK_EQ_INT(read(r.out[0], got, sizeof got), 4);
+    CHECK_EQ_STR(got, "one\n");
+    rig_close(&r);
+    shut(&with.in_fd);
+}
+
+/* The text and its end are queued together or not at all, however long the text is. */
+TEST(a_line_without_memory_is_not_queued_and_the_next_one_is) {
+    char text[300];
+    int refused = 0;
+    memset(text, 'x', sizeof text);
+    for (size_t len = 0; len < sizeof text; len++) {
+        rig r;
+        REQUIRE(rig_open(&r, 0, 0));
+        CHECK_EQ_INT(phi_lines_write(r.lines, phi_str_of("first")), PHI_OK);
+        size_t before = phi_lines_waiting(r.lines);
+        test_alloc_fail_from(0);
+        phi_status status = phi_lines_write(r.lines, phi__str(text, len));
+        test_alloc_fail_from(-1);
+        CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
+        refused += status == PHI_NO_MEMORY;
+        CHECK_EQ_INT(phi_lines_waiting(r.lines) - before, status == PHI_OK ? len + 1 : 0);
+        CHECK_EQ_INT(phi_lines_write(r.lines, phi_str_of("next")), PHI_OK);
+        rig_close(&r);
+    }
+    CHECK(refused > 0 && refused < (int)sizeof text);
 }
 
 TEST(lines_survive_every_failed_allocation) {
@@ -185,6 +239,7 @@ TEST(lines_survive_every_failed_allocation) {
             CHECK(status == PHI_OK || status == PHI_NO_MEMORY || status == PHI_BUSY);
             status = phi_lines_write(r.lines, phi_str_of("abc"));
             CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
+            CHECK_EQ_INT(phi_lines_waiting(r.lines), status == PHI_OK ? 4 : 0);
             (void)phi_step(r.rt, 0);
         }
         tripped = test_alloc_tripped();
@@ -200,4 +255,7 @@ TEST_MAIN(TEST_ENTRY(lines_come_one_by_one_without_their_ends),
           TEST_ENTRY(what_is_written_arrives_in_lines),
           TEST_ENTRY(a_reader_that_does_not_read_fills_the_queue_and_no_more),
           TEST_ENTRY(descriptors_that_are_not_open_or_the_same_are_refused),
+          TEST_ENTRY(no_lines_are_no_crash),
+          TEST_ENTRY(an_input_that_cannot_be_read_ends_and_writes_go_on),
+          TEST_ENTRY(a_line_without_memory_is_not_queued_and_the_next_one_is),
           TEST_ENTRY(lines_survive_every_failed_allocation))
