@@ -34,15 +34,6 @@ static inline void slash_model(app *a, const char *rest) {
     note(a, STYLE_DIM, "(from now on %.*s, %s)", PHI_ARG(id), why);
 }
 
-static inline void slash_compact(app *a, const char *rest) {
-    phi_status status = phi_compact(a->agent);
-    (void)rest;
-    if (status != PHI_OK)
-        note(a, STYLE_BAD, "! %s", status == PHI_BUSY ? "stop the run first" : last_error(a));
-    else if ((a->compacts = phi_agent_get_info(a->agent).running) == false)
-        note(a, STYLE_DIM, "(there is nothing to compact)");
-}
-
 static inline void slash_sessions(app *a, const char *rest) {
     text words = {NULL, 0, 0};
     (void)rest;
@@ -65,7 +56,8 @@ static const struct {
 } slash_commands[] = {
     {"help", "", "this list", slash_help},
     {"model", "[NAME]", "the model; another one, as -m takes it", slash_model},
-    {"compact", "", "makes the model's view of the conversation smaller", slash_compact},
+    {"compact", "[FOCUS]", "the model sums up the conversation; FOCUS: what to keep",
+     slash_compact},
     {"clear", "", "begins a fresh lane, as Ctrl+R does", slash_clear},
     {"undo", "", "takes the last prompt back, or the last /clear", slash_undo},
     {"branch", "[NAME]", "lists branches; goes to one, or begins it here", slash_branch},

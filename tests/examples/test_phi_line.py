@@ -71,6 +71,40 @@ class Line(test_phi.Tmux):
         requests = [m["content"][0]["text"] for m in asked()[0]["messages"]]
         self.assertEqual(requests, ["second"])
 
+    # ---- /compact ----
+
+    def test_compact_has_the_model_sum_up_all_prompts_and_the_next_request_has_the_summary(self):
+        self.begin("hello")
+        for words in ["password-plum", "two", "three", "four", "five"]:
+            self.line(words, r"^You: %s\n\nAgent \(\d+ms\): Hello" % words)
+        self.line("/undo", "undone")
+        self.type("C-u")
+        self.line("/compact the passwords", r"^\(8 messages became a summary; the log keeps them\)")
+        sums = asked()[-1]
+        self.assertIn("the passwords", json.dumps(sums["system"]))
+        prompt = sums["messages"][0]["content"][0]["text"]
+        self.assertIn("password-plum", prompt)
+        self.assertIn("four", prompt)
+        self.assertNotIn("five", prompt)
+        self.assertRegex(self.line("six", r"^You: six\n\nAgent \(\d+ms\): Hello"), "Ready")
+        said = [c["text"] for m in asked()[0]["messages"] for c in m["content"]]
+        self.assertEqual(len(said), 2)
+        self.assertTrue(said[0].startswith("[Summary] " + test_phi.HELLO.strip()))
+        self.assertEqual(said[1], "six")
+
+    def test_a_summary_that_esc_stops_changes_nothing(self):
+        self.begin("/m/first-delay=2000/s/hello")
+        self.line("/compact", "there is nothing to compact")
+        self.line("one", r"Agent \(\d+ms\): Hello")
+        self.line("/compact", "Status: Compacting")
+        self.line("two", "the summary ends first, or Esc stops it")
+        self.type("Escape")
+        self.wait_for(r"^\(stopped: nothing was compacted\)(.*\n)*> two\n")
+        asked()
+        self.type("Enter")
+        self.wait_for(r"^You: two(.*\n)+Agent \(\d+ms\): Hello")
+        self.assertEqual(len(asked()[0]["messages"]), 3)
+
     # ---- the shell ----
 
     def test_a_line_after_an_exclamation_mark_runs_in_the_shell_and_goes_with_the_next_prompt(self):
