@@ -17,6 +17,15 @@ static inline void slash_model(app *a, const char *rest) {
         note(a, STYLE_DIM, "%.*s (%s)", PHI_ARG(id), a->why);
         return;
     }
+    if (phi_agent_get_info(a->agent).running) {
+        note(a, STYLE_BAD, "! stop the run first (Esc)");
+        if (a->chat && a->line.text.len == 0) {
+            text_print(&words, "/model %s", rest);
+            line_set(&a->line, words.at);
+            free(words.at);
+        }
+        return;
+    }
     wrong = choice_model(a->agents, rest, &why, &to.model, &words);
     if (wrong == NULL) (void)apply_model(a, &to.model);
     if (wrong == NULL && a->o.wants.max_cost > 0 && !prices_has(&to.model))
@@ -79,7 +88,9 @@ static inline void slash_help(app *a, const char *rest) {
              (int)(20 - strlen(slash_commands[i].name) - strlen(slash_commands[i].takes)), "",
              slash_commands[i].words);
     note(a, STYLE_DIM, "@PATH in a line attaches a file; a blank before the \"/\" sends the line");
-    note(a, STYLE_DIM, "!LINE runs in the shell; Tab completes; Ctrl+B: an earlier prompt");
+    note(a, STYLE_DIM, "!LINE runs in the shell");
+    note(a, STYLE_DIM, "Esc: stops the run | Alt+Enter: a line break | Tab: completes");
+    note(a, STYLE_DIM, "Ctrl+O: whole outputs | Ctrl+R: a fresh lane | Ctrl+B: an earlier prompt");
 }
 
 /* True if the line was a command, known or not. A path, such as /etc/hosts, is none. */
