@@ -435,7 +435,9 @@ static void stop_or_quit(app *a, bool clears) {
     } else if (phi_agent_get_info(a->agent).running && a->code != INTERRUPTED) {
         a->code = INTERRUPTED; /* of this run; a second time quits */
         (void)phi_abort(a->agent);
-    } else if (clears && a->line.text.len > 0)
+    } else if (a->sums > 0)
+        (void)phi_abort(a->agent);
+    else if (clears && a->line.text.len > 0)
         line_clear(&a->line);
     else
         a->quit = true;
@@ -543,8 +545,9 @@ static int plain_chat(app *a) {
                  "! not run: it came with other lines, as in a paste (type it again)");
         else if (prompt_shell(a, words))
             (void)run_out(a);
-        else if (words[0] != '\0' && !slash_line(a, words) && prompt_attach(a, words) &&
-                 one_question(a) == UNUSABLE)
+        else if (slash_line(a, words))
+            (void)(a->sums > 0 ? run_out(a) : 0);
+        else if (words[0] != '\0' && prompt_attach(a, words) && one_question(a) == UNUSABLE)
             attach_cut(&a->attached, count, total); /* not sent */
         if (a->quit) return 0;
     }

@@ -61,7 +61,7 @@ static inline bool acp_slash(acp *p, acp_session *s, const char *line) {
     acp_chunk(&p->wire, s, "agent_message_chunk", text_str(&words));
     s->said.len = 0;
     free(words.at);
-    if (!phi_agent_get_info(s->a.agent).running) acp_stop(p, s, "end_turn"); /* else when it ends */
+    if (s->a.sums == 0) acp_stop(p, s, "end_turn"); /* else when it ends */
     return true;
 }
 

@@ -3,6 +3,7 @@
 #define PHI_ACP_SHOW_H
 
 #include "phi_acp_plan.h"
+#include "phi_compact.h"
 
 enum { ACP_PIECE = 64 << 10 }; /* bytes of a text in one update */
 
@@ -117,6 +118,16 @@ static inline void acp_note(acp_session *s, const phi_event *ev) {
     free(words.at), free(clean.at);
 }
 
+static inline void acp_compacted(acp *p, acp_session *s, const phi_event *ev) {
+    text words = {NULL, 0, 0};
+    if (s->a.sums == 0) return;
+    (void)compact_end(&s->a, ev, &words);
+    acp_chunk(&p->wire, s, "agent_message_chunk", text_str(&words));
+    acp_stop(p, s, s->cancelled ? "cancelled" : "end_turn");
+    s->cancelled = false;
+    free(words.at);
+}
+
 static inline void acp_event(acp *p, const phi_event *ev) {
     acp_session *s = p->sessions;
     acp_wire *w = &p->wire;
@@ -147,6 +158,7 @@ static inline void acp_event(acp *p, const phi_event *ev) {
     case PHI_EV_COMPACTION_END:
         acp_chunk(w, s, "agent_message_chunk", phi_str_of("(compacted)\n"));
         break;
+    case PHI_EV_REWRITE: acp_compacted(p, s, ev); break;
     case PHI_EV_PAUSED: /* the protocol has no question about more */
         s->paused = true;
         (void)phi_abort(s->a.agent);

@@ -46,7 +46,7 @@ typedef struct app {
     phi_memory memory;
     phi_arena arena; /* of one event, or one question */
     const char *why; /* this model */
-    bool compacts;   /* the run makes the view smaller, and has no answer */
+    size_t sums;     /* so many messages are being summed up */
     bool cut;        /* the newest answer ended at its limit of tokens */
     bool guess;      /* nobody named the model, and no key is set: a local server may be there */
     bool stopped;    /* the newest run was */

@@ -106,6 +106,12 @@ static inline int apply_wants(app *a) {
         desc.system_prompt = prompt.at;
         sets |= PHI_SET_SYSTEM_PROMPT;
     }
+    if (a->o.question.len == 0 && desc.compactor.start == NULL && !desc.compaction.disable) {
+        desc.compactor = phi_compactor_model(NULL);
+        if (desc.compaction.budget_threshold_pct <= 0)
+            desc.compaction.budget_threshold_pct = 0.2; /* earlier: writing takes time */
+        sets |= PHI_SET_COMPACTION;
+    }
     if (sets != 0) status = phi_agent_set(a->agent, &desc, sets);
     if (!w->plan && a->tape.tape == NULL) { /* a tape is played where other rules may be kept */
         kept_open(&a->always, a->place.at);

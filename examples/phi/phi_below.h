@@ -50,6 +50,7 @@ static inline int draw_above(app *a, text *lines, int most) {
 /* What the status says in place of what the agent does; NULL: that. */
 static inline const char *draw_doing(const app *a) {
     return a->q.asking                    ? "Waiting for you"
+           : a->sums > 0                  ? "Compacting"
            : shell_runs(&a->typing.shell) ? "The shell runs a line"
                                           : NULL;
 }

@@ -108,11 +108,14 @@ static inline bool prompt_shell(app *a, const char *line) {
     return true;
 }
 
-/* True while a line runs in the shell: a prompt may be about it. */
+/* True while a line runs in the shell, as a prompt may be about it, and while the model sums up. */
 static inline bool prompt_waits(app *a) {
     bool waits = shell_runs(&a->typing.shell);
-    if (waits) note(a, STYLE_DIM, "(the line in the shell ends first, or Esc stops it)");
-    return waits;
+    if (a->sums > 0)
+        note(a, STYLE_DIM, "(the summary ends first, or Esc stops it)");
+    else if (waits)
+        note(a, STYLE_DIM, "(the line in the shell ends first, or Esc stops it)");
+    return waits || a->sums > 0;
 }
 
 /* ---- completion ---- */

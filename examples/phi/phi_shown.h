@@ -2,7 +2,7 @@
 #ifndef PHI_SHOWN_H
 #define PHI_SHOWN_H
 
-#include "phi_app.h"
+#include "phi_compact.h"
 
 /* A call is one line, when it is over, or has its result without having run; in the chat its output follows. */
 static inline void show_call(app *a, const phi_event *ev) {
@@ -54,8 +54,14 @@ static inline void show_end(app *a, const phi_event *ev) {
              "OPENAI_API_KEY; phi models lists all), or start a server such as Ollama: ollama "
              "serve");
     screen_fresh(&a->screen);
-    if (a->chat && !a->compacts) show_time(a, ev);
-    a->compacts = false;
+    if (a->chat) show_time(a, ev);
+}
+
+static inline void show_compacted(app *a, const phi_event *ev) {
+    text words = {NULL, 0, 0};
+    style how = a->sums > 0 ? compact_end(a, ev, &words) : STYLE_END;
+    if (how != STYLE_END) note_str(a, how, text_str(&words));
+    free(words.at);
 }
 
 /* The run and its answer: those of sub-agents, whose events may come as well, are their callers'. */
@@ -63,6 +69,7 @@ static inline void show_run(app *a, const phi_event *ev) {
     if (ev->agent.index != a->agent.index || ev->agent.gen != a->agent.gen) return;
     prose_event(&a->screen, &a->markdown, ev->kind);
     switch (ev->kind) {
+    case PHI_EV_REWRITE: show_compacted(a, ev); break;
     case PHI_EV_AGENT_START:
         a->began_ms = ev->timestamp_ms;
         a->cut = false;

@@ -17,6 +17,15 @@ static inline void slash_model(app *a, const char *rest) {
         note(a, STYLE_DIM, "%.*s (%s)", PHI_ARG(id), a->why);
         return;
     }
+    if (phi_agent_get_info(a->agent).running) {
+        note(a, STYLE_BAD, "! stop the run first (Esc)");
+        if (a->chat && a->line.text.len == 0) {
+            text_print(&words, "/model %s", rest);
+            line_set(&a->line, words.at);
+            free(words.at);
+        }
+        return;
+    }
     wrong = choice_model(a->agents, rest, &why, &to.model, &words);
     if (wrong == NULL) (void)apply_model(a, &to.model);
     if (wrong == NULL && a->o.wants.max_cost > 0 && !prices_has(&to.model))
@@ -32,15 +41,6 @@ static inline void slash_model(app *a, const char *rest) {
     a->guess = false;
     id = phi_agent_get_info(a->agent).model_id;
     note(a, STYLE_DIM, "(from now on %.*s, %s)", PHI_ARG(id), why);
-}
-
-static inline void slash_compact(app *a, const char *rest) {
-    phi_status status = phi_compact(a->agent);
-    (void)rest;
-    if (status != PHI_OK)
-        note(a, STYLE_BAD, "! %s", status == PHI_BUSY ? "stop the run first" : last_error(a));
-    else if ((a->compacts = phi_agent_get_info(a->agent).running) == false)
-        note(a, STYLE_DIM, "(there is nothing to compact)");
 }
 
 static inline void slash_sessions(app *a, const char *rest) {
@@ -65,7 +65,8 @@ static const struct {
 } slash_commands[] = {
     {"help", "", "this list", slash_help},
     {"model", "[NAME]", "the model; another one, as -m takes it", slash_model},
-    {"compact", "", "makes the model's view of the conversation smaller", slash_compact},
+    {"compact", "[FOCUS]", "the model sums up the conversation; FOCUS: what to keep",
+     slash_compact},
     {"clear", "", "begins a fresh lane, as Ctrl+R does", slash_clear},
     {"undo", "", "takes the last prompt back, or the last /clear", slash_undo},
     {"branch", "[NAME]", "lists branches; goes to one, or begins it here", slash_branch},
@@ -87,7 +88,9 @@ static inline void slash_help(app *a, const char *rest) {
              (int)(20 - strlen(slash_commands[i].name) - strlen(slash_commands[i].takes)), "",
              slash_commands[i].words);
     note(a, STYLE_DIM, "@PATH in a line attaches a file; a blank before the \"/\" sends the line");
-    note(a, STYLE_DIM, "!LINE runs in the shell; Tab completes; Ctrl+B: an earlier prompt");
+    note(a, STYLE_DIM, "!LINE runs in the shell");
+    note(a, STYLE_DIM, "Esc: stops the run | Alt+Enter: a line break | Tab: completes");
+    note(a, STYLE_DIM, "Ctrl+O: whole outputs | Ctrl+R: a fresh lane | Ctrl+B: an earlier prompt");
 }
 
 /* True if the line was a command, known or not. A path, such as /etc/hosts, is none. */

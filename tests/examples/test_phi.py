@@ -832,7 +832,8 @@ class Tmux(Chat):
     def test_a_line_with_a_slash_is_a_command_that_no_model_reads(self):
         self.start("echo", size=(100, 40))
         mock.asked()
-        for line, said in [("/help", r"^/undo +takes the last prompt back"), ("/tools", r"^bash: .*\n(.*\n)*search: "),
+        for line, said in [("/help", r"^/undo +takes the last prompt back(.*\n)+Esc: stops the run .*\nCtrl\+O: "),
+                           ("/tools", r"^bash: .*\n(.*\n)*search: "),
                            ("/cost", r"^0 tokens in"), ("/permissions", r"^\d+ rules \(/permissions rules shows"),
                            ("/permissions rules", r'"verdict":"deny"'),
                            ("/nothing", r"there is no command /nothing"), ("/undo", r"there is nothing to undo"),

@@ -505,6 +505,17 @@ class Client(Folder):
         self.assertNotIn("quit", names)
         self.assertEqual(self.one("hello", text="/etc/hosts")[0].text(), test_phi.HELLO.strip())
 
+    def test_compact_ends_when_the_summary_is_written(self):
+        editor = Editor()
+
+        async def steps(connection):
+            session = await self.begin(connection)
+            for text in ["one " * 50, "two", "/compact"]:
+                done = await connection.prompt(session_id=session, prompt=[acp.text_block(text)])
+                self.assertEqual(done.stop_reason, "end_turn")
+        self.talk("hello", editor, steps)
+        self.assertIn("(4 messages became a summary; the log keeps them)", editor.text())
+
     def test_a_directorys_file_is_used_if_it_is_trusted(self):
         self.write("phi.toml", '[provider]\nmodel = "m"\nbase_url = "${PHI_BASE_URL}"\napi_key = "k"\n'
                                'api = "anthropic_messages"\n[agent]\nsystem_prompt = "You are a parrot."\n')

@@ -59,6 +59,8 @@ class Line(test_phi.Tmux):
     def test_a_line_that_a_stopped_run_has_not_read_comes_back_and_is_not_sent_after_the_next_prompt(self):
         self.begin("steer", "--yes")
         self.line("first", r"bash echo three")
+        self.line("/model x", r"^! stop the run first \(Esc\)\n(.*\n)*> /model x\n")
+        self.type("C-u")
         for words in ["unread one", "unread two"]:
             self.line(words, "^You: " + words)
         self.type("-l", "typed")
@@ -70,6 +72,54 @@ class Line(test_phi.Tmux):
         self.line("second", r"^You: second\n(.*\n)*.*bash echo three")
         requests = [m["content"][0]["text"] for m in asked()[0]["messages"]]
         self.assertEqual(requests, ["second"])
+
+    # ---- /compact ----
+
+    def test_compact_has_the_model_sum_up_all_prompts_and_the_next_request_has_the_summary(self):
+        self.begin("hello")
+        for words in ["password-plum", "two", "three", "four", "five"]:
+            self.line(words, r"^You: %s\n\nAgent \(\d+ms\): Hello" % words)
+        self.line("/undo", "undone")
+        self.type("C-u")
+        self.line("/compact the passwords", r"^\(8 messages became a summary; the log keeps them\)")
+        sums = asked()[-1]
+        self.assertIn("the passwords", json.dumps(sums["system"]))
+        prompt = sums["messages"][0]["content"][0]["text"]
+        self.assertIn("password-plum", prompt)
+        self.assertIn("four", prompt)
+        self.assertNotIn("five", prompt)
+        self.assertRegex(self.line("six", r"^You: six\n\nAgent \(\d+ms\): Hello"), "Ready")
+        said = [c["text"] for m in asked()[0]["messages"] for c in m["content"]]
+        self.assertEqual(len(said), 2)
+        self.assertTrue(said[0].startswith("[Summary] " + test_phi.HELLO.strip()))
+        self.assertEqual(said[1], "six")
+
+    def test_near_the_window_the_model_sums_up_what_is_left_out(self):
+        self.put("a.toml", b'[provider]\nmodel = "m"\nbase_url = "${PHI_BASE_URL}"\napi_key = "k"\n'
+                           b'api = "anthropic_messages"\n[compaction]\nmax_context_tokens = 4000\n'
+                           b'compact_budget_threshold_pct = 0.3\n')
+        self.begin("hello", "-c", "a.toml")
+        requests = []
+        for n, word in enumerate(["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]):
+            self.line((word + " ") * 250)
+            self.wait_for(r"Msgs: %d\n.*Ready" % (2 * n + 2))
+            time.sleep(0.2)  # for the summary
+            requests += [json.dumps(request["messages"]) for request in asked()]
+        self.assertIn("one one", [r for r in requests if "Write the summary" in r][0])
+        self.assertIn("[Summary] " + test_phi.HELLO.strip(), requests[-1])
+
+    def test_a_summary_that_esc_stops_changes_nothing(self):
+        self.begin("/m/first-delay=2000/s/hello")
+        self.line("/compact", "there is nothing to compact")
+        self.line("one", r"Agent \(\d+ms\): Hello")
+        self.line("/compact", "Status: Compacting")
+        self.line("two", "the summary ends first, or Esc stops it")
+        self.type("Escape")
+        self.wait_for(r"^\(stopped: nothing was compacted\)(.*\n)*> two\n")
+        asked()
+        self.type("Enter")
+        self.wait_for(r"^You: two(.*\n)+Agent \(\d+ms\): Hello")
+        self.assertEqual(len(asked()[0]["messages"]), 3)
 
     # ---- the shell ----
 
