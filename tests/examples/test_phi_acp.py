@@ -46,6 +46,7 @@ SCENARIOS = {
     "plan": [use("todo_write", todos=[{"content": "Look", "status": "completed"}, {"content": "Mend", "status": "in_progress"}]),
              {"blocks": [{"type": "text", "text": "Done."}]}],
     "caller": [use("scout", task="Look"), TOLD],
+    "page": [use("read_url", url="http://127.0.0.1:1/"), TOLD],
     "server": [use("island__plant", x=1, y=1), TOLD],
 }
 
@@ -558,6 +559,11 @@ class Client(Folder):
         self.talk("touch", editor, steps, "--yes")
         self.assertIn("parrot", json.dumps(test_phi.mock.asked()))
         self.assertEqual((editor.asked, os.path.exists(self.folder + "/one.txt")), ([], True))
+
+    def test_a_url_that_the_person_typed_may_be_of_this_machine(self):
+        for text, told in [("read http://127.0.0.1:1/.", "connect"), ("read it", "only if the user types the URL")]:
+            with self.subTest(text=text):
+                self.assertIn(told, self.one("page", "allow_once", text=text)[0].text())
 
     def test_mcp_servers_of_the_editor_are_started(self):
         server = os.path.join(os.path.dirname(test_phi.PHI), "mcp_server")
