@@ -120,7 +120,8 @@ static inline void acp_ask_begin(acp *p, acp_session *s, const phi_pending_item 
     acp_keep(&ask->call, item->tool_call_id);
     ask->nested = *acp_open_find(s, item->tool_call_id) == NULL;
     if (ask->nested)
-        acp_call_wanted(&p->wire, s, item->tool_call_id, item->tool_name, item->arguments, true);
+        acp_call_wanted(&p->wire, s, item->tool_call_id, item->tool_name, item->source,
+                        item->arguments, true);
     acp_ask_send(p, s, ask);
     ask->seen = true;
     if (ask->id == 0) (void)phi_decide(item->ticket, PHI_DENY, "The question cannot be shown.");

@@ -38,6 +38,7 @@ SCENARIOS = {
     "again": [use("bash", command="touch one.txt"), use("bash", command="touch two.txt"), TOLD],
     "edit": [use("edit_file", path="notes.txt", old_text="shut", new_text="open"), TOLD],
     "write": [use("write_file", path="new.txt", content="by hand\n"), TOLD],
+    "more": [use("write_file", path="new.txt", content="by hand\n", mode="append"), TOLD],
     "read": [use("read_file", path="notes.txt"), TOLD],
     "fails": [use("bash", command="cd nowhere-at-all"), TOLD],
     "hidden": [use("bash", command="touch one.txt # \u202e\u200b" + "x" * 300), TOLD],
@@ -378,6 +379,7 @@ class Client(Folder):
                 self.assertEqual(editor.of("tool_call")[0].kind, "edit")
         with open(self.folder + "/notes.txt", encoding="utf-8") as file:
             self.assertEqual(file.read(), "the gate is open\n")
+        self.assertIsNone(self.one("more", "reject_once")[0].of("tool_call")[0].content)  # it says more than a change
 
     def test_a_prompt_may_have_links_resources_and_images(self):
         test_phi.mock.asked()
@@ -571,6 +573,8 @@ class Client(Folder):
             schema.McpServerStdio(name="island", command=server, args=[], env=[]),
             schema.McpServerStdio(name="gone", command="/nowhere/at/all", args=[], env=[])])
         self.assertEqual(editor.of("tool_call")[0].kind, "other")
+        for title in (editor.of("tool_call")[0].title, editor.asked[0][0].title):
+            self.assertTrue(title.startswith("island__plant of island "), title)
         self.assertIn("an MCP server of the editor is not ready", self.stderr)
 
 
