@@ -384,12 +384,12 @@ class Client(Folder):
     def test_a_prompt_may_have_links_resources_and_images(self):
         test_phi.mock.asked()
         _, stop = self.one("echo", blocks=[
-            acp.text_block("Look:"), acp.resource_link_block("a b.c", "file:///src/a%20b.c"),
+            acp.text_block("Look:"), acp.resource_link_block("a b.c", "file:///src/a%20b.c"), acp.resource_link_block("c", "file:///%+f%-1%2"),
             acp.resource_block(acp.embedded_text_resource("file:///src/d.c", "int d;\n")),
             acp.image_block(PNG, "image/png")])
         self.assertEqual(stop, "end_turn")
         sent = json.dumps(test_phi.mock.asked()[0]["messages"])
-        for words in ("Look:", "[a b.c](/src/a b.c)", "int d;", "/src/d.c", PNG):
+        for words in ("Look:", "[a b.c](/src/a b.c)", "[c](/%+f%-1%2)", "int d;", "/src/d.c", PNG):
             self.assertIn(words, sent)
         self.assertEqual(len(base64.b64decode(PNG)), 70)
 
