@@ -95,7 +95,7 @@ static inline bool acp_same(const acp_ask *ask, const phi_pending_item *item) {
            ask->ticket.index == item->ticket.index;
 }
 
-/* Begins to ask about a call; nobody is asked about one that an "always" of before has allowed. */
+/* Begins to ask about a call. If an earlier "always" allows it, it runs unasked. */
 static inline void acp_ask_begin(acp *p, acp_session *s, const phi_pending_item *item) {
     phi_permission_call call = PHI_ZERO;
     acp_ask *ask = NULL;

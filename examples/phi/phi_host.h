@@ -35,7 +35,7 @@ static inline bool host_private(const struct sockaddr *address) {
     return true;
 }
 
-/* NULL, or what is wrong with it: nobody may read another host in it than libcurl does. */
+/* NULL, or what is wrong with it. A URL in which two programs may see two hosts is refused. */
 static inline const char *host_wrong(const char *url) {
     size_t n = strncmp(url, "https://", 8) == 0 ? 8 : strncmp(url, "http://", 7) == 0 ? 7 : 0, i;
     if (n == 0) return "the URL must begin with http:// or https://";
