@@ -18,7 +18,7 @@ enum { WAITS = 256, LOOK_MS = 100, DRAWN = 5 + QUESTION_ROWS + LIVE_ROWS + LINE_
 
 /* ---- permission ---- */
 
-/* Whether somebody can answer. */
+/* True if somebody can answer. */
 static bool person(const app *a) {
     return a->acp || (typed_is_terminal(0) && !a->o.json &&
                       (a->chat || a->o.question.len == 0 || typed_is_terminal(2)));
@@ -196,7 +196,7 @@ static int agent_of_config(app *a) {
     return complain(a, "-m", last_error(a));
 }
 
-/* Whether the file of the directory may be used: 0, or the program's exit code. */
+/* Asks if the file of the directory may be used, unless that is known. 0, or the program's exit code. */
 static int look_at_found(app *a) {
     int answer;
     if (!a->o.found) return 0;
@@ -333,9 +333,9 @@ static void ask_at_stderr(app *a) {
     free(rows.at);
 }
 
-/* Until nothing runs any more. */
+/* Until nothing runs any more. Ctrl+C is over then; another signal ends the chat, too. */
 static int run_out(app *a) {
-    int runs, ends = 0, ended;
+    int runs, ends = 0, ended, last = SIGINT;
     do {
         runs = phi_step(a->rt, LOOK_MS);
         show_events(a);
@@ -344,8 +344,9 @@ static int run_out(app *a) {
         ended = keys_signal;
         if (ended && ends++ > 0) return INTERRUPTED;
         if (ended || a->screen.gone) (void)phi_abort(a->agent), shell_stop(&a->typing.shell);
-        if (ended) keys_signal = 0; /* one that comes meanwhile is kept */
+        if (ended) last = ended, keys_signal = 0; /* one that comes meanwhile is kept */
     } while (runs > 0);
+    if (last != SIGINT) keys_signal = last;
     return a->code;
 }
 

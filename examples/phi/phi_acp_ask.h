@@ -95,7 +95,7 @@ static inline bool acp_same(const acp_ask *ask, const phi_pending_item *item) {
            ask->ticket.index == item->ticket.index;
 }
 
-/* Begins to ask about a call; nobody is asked about one that an "always" of before has allowed. */
+/* Begins to ask about a call. If an earlier "always" allows it, it runs unasked. */
 static inline void acp_ask_begin(acp *p, acp_session *s, const phi_pending_item *item) {
     phi_permission_call call = PHI_ZERO;
     acp_ask *ask = NULL;
@@ -120,7 +120,8 @@ static inline void acp_ask_begin(acp *p, acp_session *s, const phi_pending_item 
     acp_keep(&ask->call, item->tool_call_id);
     ask->nested = *acp_open_find(s, item->tool_call_id) == NULL;
     if (ask->nested)
-        acp_call_wanted(&p->wire, s, item->tool_call_id, item->tool_name, item->arguments, true);
+        acp_call_wanted(&p->wire, s, item->tool_call_id, item->tool_name, item->source,
+                        item->arguments, true);
     acp_ask_send(p, s, ask);
     ask->seen = true;
     if (ask->id == 0) (void)phi_decide(item->ticket, PHI_DENY, "The question cannot be shown.");

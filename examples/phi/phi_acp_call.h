@@ -30,14 +30,13 @@ static inline phi_str acp_path(acp_wire *w, const acp_session *s, const phi_json
 }
 
 /* What a call of edit_file or write_file changes, or NULL. past: the call is over, and what was in the file is not known. */
-static inline phi_json *acp_diff(acp_wire *w, phi_str tool, phi_str path, const phi_json *args,
-                                 bool past) {
+static inline phi_json *acp_diff(acp_wire *w, phi_str tool, phi_str source, phi_str path,
+                                 const phi_json *args, bool past) {
     bool edits = phi_str_is(tool, "edit_file");
     const phi_json *after = phi_json_get(args, edits ? "new_text" : "content");
     text old = {NULL, 0, 0};
     phi_json *diff = NULL;
-    bool good = path.len > 0 && phi_json_is(after, PHI_JSON_STRING) &&
-                (edits || phi_str_is(tool, "write_file"));
+    bool good = path.len > 0 && change_is(tool, source, args);
     bool is_new = good && !edits && (past || !places_is_file(path.at, false));
     if (good && edits) {
         phi_str before = phi_json_str(phi_json_get(args, "old_text"), "");
@@ -74,13 +73,15 @@ static inline phi_json *acp_describe(acp_wire *w, const acp_session *s, phi_json
     if (nested) text_say(&title, "A sub-agent: ");
     if (strcmp(kind, "execute") != 0) {
         text_fit(&title, tool, 64);
+        text_say(&title, source.len > 0 ? " of " : "");
+        text_fit(&title, source, 64);
         text_say(&title, " ");
     }
     text_fit(&title, about, ACP_TITLE);
     acp_str(w, to, "title", text_str(&title));
     acp_say(w, to, "kind", kind);
     free(title.at);
-    diff = acp_diff(w, tool, path, json, s->state == ACP_REPLAYING);
+    diff = acp_diff(w, tool, source, path, json, s->state == ACP_REPLAYING);
     if (path.len > 0) {
         place = acp_add(w, acp_in(w, to, "locations", true));
         acp_str(w, place, "path", path);
@@ -135,11 +136,11 @@ static inline void acp_show(acp_wire *w, const acp_session *s, phi_json *update)
 
 /* A call that the model wants. */
 static inline void acp_call_wanted(acp_wire *w, acp_session *s, phi_str id, phi_str tool,
-                                   phi_str arguments, bool nested) {
+                                   phi_str source, phi_str arguments, bool nested) {
     phi_json *update = acp_update(w, "tool_call"), *diff;
     acp_str(w, update, "toolCallId", id);
     acp_say(w, update, "status", "pending");
-    diff = acp_describe(w, s, update, tool, phi_str_of(""), arguments, nested);
+    diff = acp_describe(w, s, update, tool, source, arguments, nested);
     acp_open_add(s, id, diff != NULL ? acp_json(w, diff) : phi_str_of(""));
     acp_show(w, s, update);
 }

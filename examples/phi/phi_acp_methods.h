@@ -5,6 +5,7 @@
 #include "phi_acp_ask.h"
 #include "phi_acp_list.h"
 #include "phi_acp_prompt.h"
+#include "phi_prompt.h"
 
 /* ---- initialize ---- */
 
@@ -65,6 +66,15 @@ static inline bool acp_slash(acp *p, acp_session *s, const char *line) {
     return true;
 }
 
+/* Notes what a person has typed in the editor: the texts, but no links and no resources. */
+static inline void acp_asked(app *a, const phi_json *blocks) {
+    phi_json_iter it = phi_json_each(blocks);
+    const phi_json *each;
+    while ((each = phi_json_next(&it)) != NULL)
+        if (phi_str_is(phi_json_str(phi_json_get(each, "type"), ""), "text"))
+            prompt_asked(a, phi_json_str(phi_json_get(each, "text"), "").at);
+}
+
 static inline void acp_prompt(acp *p, const acp_message *m, acp_session *s) {
     phi_prompt_desc prompt = PHI_ZERO;
     phi_content *content;
@@ -80,6 +90,7 @@ static inline void acp_prompt(acp *p, const acp_message *m, acp_session *s) {
         acp_keep(&s->prompt, m->id);
         s->said.len = 0;
         prompt.content = content;
+        acp_asked(&s->a, phi_json_get(m->params, "prompt"));
         if (prompt.content_count == 1 && acp_slash(p, s, words.at)) {
         } else if (phi_prompt_with(s->a.agent, &prompt, NULL) != PHI_OK) {
             acp_fail(&p->wire, m->id, ACP_INTERNAL, last_error(&s->a));

@@ -3,6 +3,7 @@
 #define PHI_ACP_PROMPT_H
 
 #include "phi_acp_session.h"
+#include "phi_words.h"
 
 enum { ACP_BLOCKS = 256 };
 
@@ -15,14 +16,12 @@ static inline phi_str acp_place(acp_wire *w, phi_str uri) {
     if (out == NULL || uri.len <= i || memcmp(uri.at, begins, i) != 0) return uri;
     if (uri.len > i + 2 && uri.at[i] == '/' && uri.at[i + 2] == ':') i++; /* "/C:/work" */
     for (; i < uri.len; i++) {
-        char code[3] = {0, 0, 0}, *end = code;
-        if (uri.at[i] == '%' && i + 2 < uri.len) memcpy(code, uri.at + i + 1, 2);
-        out[n] = (char)strtoul(code, &end, 16);
-        if (end != code + 2 || out[n] == '\0')
-            out[n] = uri.at[i];
-        else
-            i += 2;
-        n++;
+        bool coded = uri.at[i] == '%' && i + 2 < uri.len;
+        int high = coded ? words_hex(uri.at[i + 1]) : -1,
+            low = coded ? words_hex(uri.at[i + 2]) : -1;
+        bool is = high >= 0 && low >= 0 && high + low > 0; /* no NUL */
+        out[n++] = is ? (char)(16 * high + low) : uri.at[i];
+        if (is) i += 2;
     }
     path.at = out;
     path.len = n;

@@ -72,6 +72,24 @@ static inline acp_session *acp_find(const acp *p, phi_str id) {
     return s;
 }
 
+/* Whose tool it is: a server's name, or empty for one of the program's own. In the arena. */
+static inline phi_str acp_source(acp_wire *w, const acp_session *s, phi_str name) {
+    phi_agent_desc desc = PHI_ZERO;
+    phi_str source = phi_str_of("");
+    size_t count, i, k;
+    (void)phi_agent_get_desc(s->a.agent, &desc);
+    for (i = 0; i < desc.tool_options.source_count; i++) {
+        const phi_tool_source *from = desc.tool_options.sources[i];
+        const phi_tool *tools;
+        if (from->take(from->user_data, &tools, &count) != PHI_OK) continue;
+        for (k = 0; k < count; k++)
+            if (phi_str_is(name, tools[k].name) && tools[k].source != NULL)
+                source = phi_json_str(phi_json_new_str(&w->arena, phi_str_of(tools[k].source)), "");
+        if (from->release != NULL) from->release(from->user_data, tools);
+    }
+    return source;
+}
+
 static inline void acp_session_free(acp_session *s) {
     app *a = &s->a;
     size_t i;

@@ -98,7 +98,8 @@ static inline void acp_message_end(acp *p, acp_session *s, const phi_message *m)
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind != PHI_CONTENT_TOOL_CALL || c->incomplete) continue;
-        acp_call_wanted(&p->wire, s, c->id, c->name, c->arguments, false);
+        acp_call_wanted(&p->wire, s, c->id, c->name, acp_source(&p->wire, s, c->name), c->arguments,
+                        false);
         acp_plan(&p->wire, s, c->name, c->arguments);
     }
 }

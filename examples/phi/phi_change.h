@@ -73,28 +73,32 @@ static inline bool change_diff(text *out, phi_str name, const phi_str *before, p
     return good;
 }
 
+/* True if the call is one of edit_file or write_file, of the program's own, and says no more than a change of a file. */
+static inline bool change_is(phi_str tool, phi_str source, const phi_json *json) {
+    bool edits = phi_str_is(tool, "edit_file");
+    return source.len == 0 && (edits || phi_str_is(tool, "write_file")) &&
+           phi_json_count(json) == (edits ? 3 : 2) &&
+           phi_json_is(phi_json_get(json, "path"), PHI_JSON_STRING) &&
+           phi_json_is(phi_json_get(json, edits ? "new_text" : "content"), PHI_JSON_STRING) &&
+           (!edits || phi_json_is(phi_json_get(json, "old_text"), PHI_JSON_STRING));
+}
+
 /* What a change of a file would do: the path, and lines after "-" and "+". False: the call is another one, or says more
    than that. */
 static inline bool change_shown(text *out, const change_call *call, phi_arena *arena) {
-    phi_json *json, *path, *before, *after;
-    phi_str old, name;
+    phi_json *json;
+    phi_str old, name, after;
     bool edits = phi_str_is(call->tool, "edit_file");
-    if (call->source.len > 0 || (!edits && !phi_str_is(call->tool, "write_file")) ||
-        phi_json_parse(arena, call->arguments, PHI_JSON_REPLACE_BAD_UTF8, &json, NULL) != PHI_OK)
+    if (phi_json_parse(arena, call->arguments, PHI_JSON_REPLACE_BAD_UTF8, &json, NULL) != PHI_OK ||
+        !change_is(call->tool, call->source, json))
         return false;
-    path = phi_json_get(json, "path");
-    before = phi_json_get(json, "old_text");
-    after = phi_json_get(json, edits ? "new_text" : "content");
-    if (!phi_json_is(path, PHI_JSON_STRING) || !phi_json_is(after, PHI_JSON_STRING) ||
-        phi_json_count(json) != (edits ? 3 : 2) || (edits && !phi_json_is(before, PHI_JSON_STRING)))
-        return false;
-    name = phi_json_str(path, "");
-    old = edits ? phi_json_str(before, "") : phi_str_of("");
+    name = phi_json_str(phi_json_get(json, "path"), "");
+    old = phi_json_str(phi_json_get(json, "old_text"), "");
+    after = phi_json_str(phi_json_get(json, edits ? "new_text" : "content"), "");
     text_strict(out, name);
-    if (call->reads && change_diff(out, name, edits ? &old : NULL, phi_json_str(after, "")))
-        return true;
+    if (call->reads && change_diff(out, name, edits ? &old : NULL, after)) return true;
     if (edits) change_lines(out, "\n- ", old);
-    change_lines(out, "\n+ ", phi_json_str(after, ""));
+    change_lines(out, "\n+ ", after);
     return true;
 }
 

@@ -35,7 +35,7 @@ static inline bool host_private(const struct sockaddr *address) {
     return true;
 }
 
-/* NULL, or what is wrong with it: nobody may read another host in it than libcurl does. */
+/* NULL, or what is wrong with it. A URL in which two programs may see two hosts is refused. */
 static inline const char *host_wrong(const char *url) {
     size_t n = strncmp(url, "https://", 8) == 0 ? 8 : strncmp(url, "http://", 7) == 0 ? 7 : 0, i;
     if (n == 0) return "the URL must begin with http:// or https://";
@@ -46,14 +46,18 @@ static inline const char *host_wrong(const char *url) {
     return strcspn(url + n, "/?#") > 0 ? NULL : "the URL has no host";
 }
 
-/* True if a person typed this very URL: it begins after a blank or a bracket, and ends so. */
+/* True if a person typed this very URL: it begins after a blank, a bracket or a quote, and ends so, or with what ends a
+   sentence. */
 static inline bool host_was_typed(const text *said, const char *url) {
     const char *at = said->at;
     size_t n = strlen(url);
-    for (; at != NULL && (at = strstr(at, url)) != NULL; at++)
-        if ((at == said->at || strchr(" \t\n(<\"'", at[-1]) != NULL) &&
-            strchr(" \t\n)>\"',;", at[n]) != NULL) /* the end, too */
+    for (; at != NULL && (at = strstr(at, url)) != NULL; at++) {
+        const char *end = at + n;
+        if (at > said->at && strchr(" \t\n([<\"'", at[-1]) == NULL) continue;
+        if (strchr(" \t\n)>\"',;", *end) != NULL || /* the end, too */
+            strchr(" \t\n", end[strspn(end, ".?!:])>\"',;")]) != NULL)
             return true;
+    }
     return false;
 }
 

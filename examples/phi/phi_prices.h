@@ -61,8 +61,8 @@ static inline bool prices_has(const phi_model *model) {
     return cost->input > 0 || cost->output > 0 || cost->cache_read > 0 || cost->cache_write > 0;
 }
 
-/* Sets what nobody has given: prices at the model's own server, and its limits at any, for another server that has the
-   name has the model. True: something was set. */
+/* Sets what nobody has given: prices only at the model's own server; limits also at another server, because it has the
+   same model under that name. True: something was set. */
 static inline bool prices_fill(phi_model *model, bool has_window, bool has_most) {
     const price_row *row = prices_find(model);
     phi_model before = *model;

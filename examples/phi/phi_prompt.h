@@ -81,7 +81,7 @@ static inline void prompt_sent(app *a, const char *words) {
 
 /* A person asks this; what is piped in comes from elsewhere. */
 static inline void prompt_asked(app *a, const char *words) {
-    if (typed_is_terminal(0) && a->typing.asked.len < PROMPT_ASKED_BYTES)
+    if ((a->acp || typed_is_terminal(0)) && a->typing.asked.len < PROMPT_ASKED_BYTES)
         text_print(&a->typing.asked, "%s\n", words);
 }
 

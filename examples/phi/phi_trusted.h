@@ -22,7 +22,7 @@ typedef struct trust {
     text servers; /* lines of phi/servers */
     char hash[65], path[PLACES_PATH];
     const char *why;               /* it cannot be shown; NULL: it can */
-    bool unknown_address;          /* some address is nobody's whom the user has named */
+    bool unknown_address;          /* the file has an address that the user has not named */
     char refused[TRUST_NAMES][64]; /* variables that stand where none may */
     size_t refused_count;
 } trust;

@@ -38,6 +38,7 @@ SCENARIOS = {
     "again": [use("bash", command="touch one.txt"), use("bash", command="touch two.txt"), TOLD],
     "edit": [use("edit_file", path="notes.txt", old_text="shut", new_text="open"), TOLD],
     "write": [use("write_file", path="new.txt", content="by hand\n"), TOLD],
+    "more": [use("write_file", path="new.txt", content="by hand\n", mode="append"), TOLD],
     "read": [use("read_file", path="notes.txt"), TOLD],
     "fails": [use("bash", command="cd nowhere-at-all"), TOLD],
     "hidden": [use("bash", command="touch one.txt # \u202e\u200b" + "x" * 300), TOLD],
@@ -46,6 +47,7 @@ SCENARIOS = {
     "plan": [use("todo_write", todos=[{"content": "Look", "status": "completed"}, {"content": "Mend", "status": "in_progress"}]),
              {"blocks": [{"type": "text", "text": "Done."}]}],
     "caller": [use("scout", task="Look"), TOLD],
+    "page": [use("read_url", url="http://127.0.0.1:1/"), TOLD],
     "server": [use("island__plant", x=1, y=1), TOLD],
 }
 
@@ -377,16 +379,17 @@ class Client(Folder):
                 self.assertEqual(editor.of("tool_call")[0].kind, "edit")
         with open(self.folder + "/notes.txt", encoding="utf-8") as file:
             self.assertEqual(file.read(), "the gate is open\n")
+        self.assertIsNone(self.one("more", "reject_once")[0].of("tool_call")[0].content)  # it says more than a change
 
     def test_a_prompt_may_have_links_resources_and_images(self):
         test_phi.mock.asked()
         _, stop = self.one("echo", blocks=[
-            acp.text_block("Look:"), acp.resource_link_block("a b.c", "file:///src/a%20b.c"),
+            acp.text_block("Look:"), acp.resource_link_block("a b.c", "file:///src/a%20b.c"), acp.resource_link_block("c", "file:///%+f%-1%2"),
             acp.resource_block(acp.embedded_text_resource("file:///src/d.c", "int d;\n")),
             acp.image_block(PNG, "image/png")])
         self.assertEqual(stop, "end_turn")
         sent = json.dumps(test_phi.mock.asked()[0]["messages"])
-        for words in ("Look:", "[a b.c](/src/a b.c)", "int d;", "/src/d.c", PNG):
+        for words in ("Look:", "[a b.c](/src/a b.c)", "[c](/%+f%-1%2)", "int d;", "/src/d.c", PNG):
             self.assertIn(words, sent)
         self.assertEqual(len(base64.b64decode(PNG)), 70)
 
@@ -580,12 +583,19 @@ class Client(Folder):
         self.assertIn("parrot", json.dumps(test_phi.mock.asked()))
         self.assertEqual((editor.asked, os.path.exists(self.folder + "/one.txt")), ([], True))
 
+    def test_a_url_that_the_person_typed_may_be_of_this_machine(self):
+        for text, told in [("read http://127.0.0.1:1/.", "connect"), ("read it", "only if the user types the URL")]:
+            with self.subTest(text=text):
+                self.assertIn(told, self.one("page", "allow_once", text=text)[0].text())
+
     def test_mcp_servers_of_the_editor_are_started(self):
         server = os.path.join(os.path.dirname(test_phi.PHI), "mcp_server")
         editor, _ = self.one("server", "allow_once", mcp_servers=[
             schema.McpServerStdio(name="island", command=server, args=[], env=[]),
             schema.McpServerStdio(name="gone", command="/nowhere/at/all", args=[], env=[])])
         self.assertEqual(editor.of("tool_call")[0].kind, "other")
+        for title in (editor.of("tool_call")[0].title, editor.asked[0][0].title):
+            self.assertTrue(title.startswith("island__plant of island "), title)
         self.assertIn("an MCP server of the editor is not ready", self.stderr)
 
 

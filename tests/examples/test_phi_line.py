@@ -3,6 +3,7 @@
 path, words that are completed, lines and prompts of before. test_phi.py has the rest."""
 import json
 import os
+import signal
 import sys
 import time
 import unittest
@@ -452,6 +453,14 @@ class Dumb(test_phi.Pty):
         self.type("\x04")
         self.assertEqual(self.left()[0], 0)
         self.assertNotIn(b"\033", self.said)
+
+    def test_a_signal_that_ends_a_run_ends_the_chat_too(self):
+        self.start("echo", TERM="dumb")
+        self.wait_for("> ")
+        self.type("!echo begun; sleep 60\n")
+        self.wait_for("  begun\r\n")
+        self.child.send_signal(signal.SIGTERM)
+        self.assertEqual(self.left()[0], 130)
 
     def test_a_pasted_line_does_not_run_there(self):
         self.start("echo", TERM="dumb")

@@ -84,11 +84,11 @@ def at(path):
 
 
 class Url(test_phi.Tmux):
-    def read(self, name, typed, always=None):
+    def read(self, name, typed, always=None, after=""):
         """What the model was told, after somebody has allowed the call."""
         self.start(name, size=(110, 50))
         test_phi.mock.asked()
-        self.type("-l", "Read " + (at("/" + name) if typed else "it"))
+        self.type("-l", "Read " + (at("/" + name) + after if typed else "it"))
         self.type("Enter")
         self.wait_for(r"read_url wants to run:\n  \| [hf]")
         if always is not None:
@@ -103,6 +103,10 @@ class Url(test_phi.Tmux):
 
     def test_a_page_becomes_text_and_its_host_is_asked_about(self):
         self.assertEqual(self.read("page", True, r"always would allow:\n  \| read_url 127\.0\.0\.1"), TEXT)
+
+    def test_a_url_may_end_a_sentence_but_not_go_on(self):
+        self.assertEqual(self.read("latin", True, after="."), "caf\ufffd")
+        self.assertIn("of this machine or of a private network", self.read("latin", True, after=".html"))
 
     def test_what_is_no_text_or_too_long_or_elsewhere(self):
         self.assertEqual(self.read("bytes", True), "The page is no text.")
