@@ -477,7 +477,7 @@ int main(""")
     desc.system_prompt =""", 1)
 
 
-HELLO_MOST = 371_000  # bytes; where they go: scripts/sizes.py
+HELLO_MOST = 371_100  # bytes; where they go: scripts/sizes.py
 
 
 def job_sizes():
