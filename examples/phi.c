@@ -28,10 +28,6 @@ static bool person(const app *a) {
 static phi_verdict ask(void *user_data, phi_hook *hook) {
     app *a = (app *)user_data;
     phi_verdict given = apply_answer(a, hook);
-    if (given == PHI_WAIT && apply_no_tool(a, hook)) {
-        hook->reply = phi_str_of("There is no such tool.");
-        return PHI_DENY;
-    }
     if (given != PHI_WAIT || person(a)) return given;
     hook->reply = phi_str_of("Nobody is there to allow this call.");
     if (hook->agent.index != a->agent.index) /* whose events do not show it */

@@ -65,16 +65,6 @@ static inline phi_verdict apply_answer(const app *a, phi_hook *hook) {
                : PHI_WAIT;
 }
 
-/* True if the agent, which has no configuration, has no tool of that name. */
-static inline bool apply_no_tool(const app *a, const phi_hook *hook) {
-    phi_agent_desc desc;
-    size_t i;
-    if (a->config != NULL || phi_agent_get_desc(hook->agent, &desc) != PHI_OK) return false;
-    for (i = 0; i < desc.tool_count; i++)
-        if (phi_str_equal(hook->tool_name, phi_str_of(desc.tools[i].name))) return false;
-    return desc.tool_options.source_count == 0;
-}
-
 /* As much again: the payer's limits, or its budget where that is less. */
 static inline phi_raise apply_more(phi_agent payer) {
     phi_agent_desc desc = PHI_ZERO;

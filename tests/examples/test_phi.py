@@ -1105,11 +1105,6 @@ class Tmux(Chat):
         self.type("go", "Enter")
         self.wait_for(r"^\* bash cd nowhere-at-all \(\d+ms, failed, exit code \d\)")
 
-    def test_a_call_of_a_tool_that_does_not_exist_is_not_asked_about(self):
-        self.start("phi-no-tool")
-        self.type("go", "Enter")
-        self.wait_for(r"I was told: .*no such tool")
-
     def test_a_change_of_a_file_is_asked_about_as_lines(self):
         self.start("phi-edit", size=(80, 30))
         self.type("go", "Enter")
