@@ -18742,11 +18742,11 @@ PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_ORCHESTRATE
-#if PHI__IMP_ORCHESTRATE != 0xf694b8dc
+#if PHI__IMP_ORCHESTRATE != 0x0b93e519
 #error "phi: two versions of src/orchestrate in one file"
 #endif
 #else
-#define PHI__IMP_ORCHESTRATE 0xf694b8dc
+#define PHI__IMP_ORCHESTRATE 0x0b93e519
 
 /* ---- src/orchestrate/evaluate_in.h ---- */
 
@@ -23682,8 +23682,10 @@ static phi__result phi__result_of(const phi__child *child, phi_status status,
 
 static void phi__result_to_call(phi_call call, const phi__result *result,
                                 const char *child_loop_id) {
-    const phi_content content[] = {phi__input_text(result->text), phi__input_text(result->stop)};
+    phi_content content[2];
     phi_tool_result given = PHI_ZERO;
+    content[0] = phi__input_text(result->text);
+    content[1] = phi__input_text(result->stop);
     given.content = content;
     given.content_count = result->stop.len > 0 ? 2 : 1;
     given.details = result->details;

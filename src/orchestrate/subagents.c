@@ -264,8 +264,10 @@ static phi__result phi__result_of(const phi__child *child, phi_status status,
 
 static void phi__result_to_call(phi_call call, const phi__result *result,
                                 const char *child_loop_id) {
-    const phi_content content[] = {phi__input_text(result->text), phi__input_text(result->stop)};
+    phi_content content[2];
     phi_tool_result given = PHI_ZERO;
+    content[0] = phi__input_text(result->text);
+    content[1] = phi__input_text(result->stop);
     given.content = content;
     given.content_count = result->stop.len > 0 ? 2 : 1;
     given.details = result->details;
