@@ -43,12 +43,14 @@ static inline void slash_compact(app *a, const char *rest) {
     const phi_view_item *items = NULL;
     size_t count = 0;
     phi_thread *thread = phi_agent_thread(a->agent);
+    phi_arena_mark mark = phi_arena_save(&a->arena);
     phi_status status = PHI_BUSY;
     if (!phi_agent_get_info(a->agent).running)
         status = phi_thread_view(thread, NULL, UINT64_MAX, &a->arena, &items, &count);
     if (status == PHI_OK && count < 2) status = PHI_NOT_FOUND;
     if (status == PHI_OK) status = compact_begin(a, rest, items, count);
     if (status == PHI_OK) a->sums = count;
+    phi_arena_reset(&a->arena, mark);
     if (status == PHI_OK)
         note(a, STYLE_DIM, "(the model sums up the conversation; Esc stops it)");
     else if (status == PHI_NOT_FOUND)

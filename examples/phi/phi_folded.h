@@ -131,10 +131,11 @@ static inline folded_output *folded_keep(folded *f, phi_str head) {
     f->kept[0] = oldest;
     text_add(&f->kept[0].head, head.at, head.len);
     if (f->count < FOLDED_KEPT) f->count++;
-    for (i = 1; i < f->count; i++) {
+    for (i = 1; i < FOLDED_KEPT; i++) { /* the newest gets the other half */
         all += f->kept[i].body.len;
-        if (all <= FOLDED_BYTES) continue;
-        f->count = i;
+        if (all <= FOLDED_BYTES / 2) continue;
+        if (f->count > i) f->count = i;
+        free(f->kept[i].body.at), f->kept[i].body = (text){NULL, 0, 0};
     }
     f->opened = 0;
     return &f->kept[0];
